@@ -88,7 +88,16 @@ const allowedPackages = {
  * need of each other belongs to a third below them.
  */
 const webFeatures = Object.entries({
-  shared: ["answers", "error-reporting", "log-stream", "picture", "session", "error-screens", "project-screen"],
+  shared: [
+    "answers",
+    "error-reporting",
+    "log-stream",
+    "picture",
+    "session",
+    "error-screens",
+    "project-screen",
+    "saved-views",
+  ],
   account: ["sign-in", "oauth", "account", "invitations"],
   organization: [
     "audit-log",

@@ -36,7 +36,7 @@ import {
 } from "@towpath/github";
 import { limitedReader, type Reader, SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
-import { inspectExternal, reachExternal } from "@towpath/mcp/external";
+import { fetchFile, inspectExternal, reachExternal } from "@towpath/mcp/external";
 import { createPackageIndex, createServerRegistry } from "@towpath/package-index";
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
 import { openLog } from "@towpath/role";
@@ -176,6 +176,7 @@ function compose(config: WebConfig): Services {
     externalServers: {
       reach: (url) => reachExternal(url, { policy }),
       inspect: (target) => inspectExternal(target, { policy }),
+      file: (url, maxBytes) => fetchFile(url, { policy, maxBytes }),
     },
     readIssuerKeys: (source) => readIssuerKeys(source, { policy, operator: config.operatorIssuer }),
     domainNames,

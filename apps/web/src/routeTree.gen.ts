@@ -95,6 +95,7 @@ import { Route as ApiBadgeProjectNameRouteImport } from "./routes/api/badge/$pro
 import { Route as ApiGithubCallbackRouteImport } from "./routes/api/github/callback";
 import { Route as ApiGithubSetupRouteImport } from "./routes/api/github/setup";
 import { Route as ApiGithubWebhooksRouteImport } from "./routes/api/github/webhooks";
+import { Route as ApiIconsHashRouteImport } from "./routes/api/icons/$hash";
 import { Route as ApiOgIndexRouteImport } from "./routes/api/og/index";
 import { Route as ApiOgProjectNameRouteImport } from "./routes/api/og/$projectName";
 import { Route as ApiPicturesHashRouteImport } from "./routes/api/pictures/$hash";
@@ -583,6 +584,11 @@ const ApiGithubWebhooksRoute = ApiGithubWebhooksRouteImport.update({
   path: "/api/github/webhooks",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiIconsHashRoute = ApiIconsHashRouteImport.update({
+  id: "/api/icons/$hash",
+  path: "/api/icons/$hash",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const ApiOgIndexRoute = ApiOgIndexRouteImport.update({
   id: "/api/og/",
   path: "/api/og/",
@@ -890,6 +896,7 @@ export interface FileRoutesByFullPath {
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
+  "/api/icons/$hash": typeof ApiIconsHashRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
   "/api/pictures/$hash": typeof ApiPicturesHashRoute;
   "/api/v1/$": typeof ApiV1SplatRoute;
@@ -1014,6 +1021,7 @@ export interface FileRoutesByTo {
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
+  "/api/icons/$hash": typeof ApiIconsHashRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
   "/api/pictures/$hash": typeof ApiPicturesHashRoute;
   "/api/v1/$": typeof ApiV1SplatRoute;
@@ -1142,6 +1150,7 @@ export interface FileRoutesById {
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
+  "/api/icons/$hash": typeof ApiIconsHashRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
   "/api/pictures/$hash": typeof ApiPicturesHashRoute;
   "/api/v1/$": typeof ApiV1SplatRoute;
@@ -1270,6 +1279,7 @@ export interface FileRouteTypes {
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
+    | "/api/icons/$hash"
     | "/api/og/$projectName"
     | "/api/pictures/$hash"
     | "/api/v1/$"
@@ -1394,6 +1404,7 @@ export interface FileRouteTypes {
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
+    | "/api/icons/$hash"
     | "/api/og/$projectName"
     | "/api/pictures/$hash"
     | "/api/v1/$"
@@ -1521,6 +1532,7 @@ export interface FileRouteTypes {
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
+    | "/api/icons/$hash"
     | "/api/og/$projectName"
     | "/api/pictures/$hash"
     | "/api/v1/$"
@@ -1605,6 +1617,7 @@ export interface RootRouteChildren {
   ApiGithubCallbackRoute: typeof ApiGithubCallbackRoute;
   ApiGithubSetupRoute: typeof ApiGithubSetupRoute;
   ApiGithubWebhooksRoute: typeof ApiGithubWebhooksRoute;
+  ApiIconsHashRoute: typeof ApiIconsHashRoute;
   ApiOgProjectNameRoute: typeof ApiOgProjectNameRoute;
   ApiPicturesHashRoute: typeof ApiPicturesHashRoute;
   ApiV1SplatRoute: typeof ApiV1SplatRoute;
@@ -2235,6 +2248,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiGithubWebhooksRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/icons/$hash": {
+      id: "/api/icons/$hash";
+      path: "/api/icons/$hash";
+      fullPath: "/api/icons/$hash";
+      preLoaderRoute: typeof ApiIconsHashRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/og/": {
       id: "/api/og/";
       path: "/api/og";
@@ -2716,6 +2736,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiGithubCallbackRoute: ApiGithubCallbackRoute,
   ApiGithubSetupRoute: ApiGithubSetupRoute,
   ApiGithubWebhooksRoute: ApiGithubWebhooksRoute,
+  ApiIconsHashRoute: ApiIconsHashRoute,
   ApiOgProjectNameRoute: ApiOgProjectNameRoute,
   ApiPicturesHashRoute: ApiPicturesHashRoute,
   ApiV1SplatRoute: ApiV1SplatRoute,

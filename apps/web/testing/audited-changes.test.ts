@@ -64,6 +64,11 @@ const channel = async () => {
   const { rows } = await site.pool.query("SELECT id FROM alert_channel ORDER BY created_at DESC LIMIT 1");
   return { orgSlug, channelId: rows[0]?.id };
 };
+const shared = { list: "requests", name: "Slow", search: { duration: ">1s" }, isShared: true };
+const view = async () => {
+  const { rows } = await site.pool.query("SELECT id FROM saved_view ORDER BY created_at DESC LIMIT 1");
+  return { ...server(), viewId: rows[0]?.id };
+};
 const newestBuild = async (name: string) => {
   const sql = `SELECT build.id FROM build JOIN project ON project.id = project_id
     WHERE project.name = $1 ORDER BY build.created_at DESC LIMIT 1`;
@@ -136,6 +141,10 @@ const changes: readonly (readonly [call: string, input: Input, ...actions: strin
   ["domains.addDomain", () => ({ ...server(), domain: "tools.example.com" }), "domain.add"],
   ["domains.removeDomain", () => ({ ...server(), domain: "tools.example.com" }), "domain.remove"],
   ["errors.changeErrors", async () => ({ ...server(), ...(await failure()), state: "resolved" }), "error.resolve"],
+  ["saved-views.saveView", () => ({ ...server(), ...shared }), "view.share"],
+  ["saved-views.saveView", () => ({ ...server(), ...shared }), "view.update"],
+  ["saved-views.renameView", async () => ({ ...(await view()), name: "Slower" }), "view.rename"],
+  ["saved-views.deleteView", view, "view.delete"],
   ["admin-jwt.issueAdminJwt", server, "adminJwt.issue"],
   ["admin-jwt.clearAdminJwts", server, "adminJwt.clearCache"],
   ["oauth.approveConsent", consent, "oauth.grant"],
@@ -211,6 +220,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     "chat.stopOwnTurn",
     "sampling.askModel",
     "overview.hideFirstSteps",
+    "saved-views.setDefaultView",
     "session.switchOrganization",
     "session.syncOrganizationSession",
     "github-user.getUserOAuthUrl",

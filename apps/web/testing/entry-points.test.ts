@@ -138,6 +138,7 @@ test("entry points without a permission are exactly these", () => {
     "public: GET [.]well-known.openid-configuration.ts",
     "public: GET api/auth/callback/oidc.ts",
     "public: GET api/badge/$projectName.ts",
+    "public: GET api/icons/$hash.ts",
     "public: GET api/og/$projectName.ts",
     "public: GET api/og/blog/$slug.ts",
     "public: GET api/og/index.ts",

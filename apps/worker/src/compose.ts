@@ -9,7 +9,7 @@ import { createAddressPolicy, createCheckedFetch, createDomainNames, createWebho
 import { createGitRemotes, createStatePoster, openInstanceRepositories, removeLeftovers } from "@towpath/git";
 import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
 import { createMailSender, createMailTransport, deliverMail } from "@towpath/mail";
-import { inspectExternal, reachExternal } from "@towpath/mcp/external";
+import { fetchFile, inspectExternal, reachExternal } from "@towpath/mcp/external";
 import { createPackageIndex } from "@towpath/package-index";
 import { openWorkerQueue } from "@towpath/queue";
 import { startRounds, stopLimits } from "@towpath/role";
@@ -174,6 +174,7 @@ async function openParts(config: WorkerConfig, log: Logger) {
     externalServers: {
       reach: (url) => reachExternal(url, { policy }),
       inspect: (target) => inspectExternal(target, { policy }),
+      file: (url, maxBytes) => fetchFile(url, { policy, maxBytes }),
     },
     domainNames: createDomainNames(config.dnsServers),
     workerName: await processName(),

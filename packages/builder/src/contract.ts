@@ -11,6 +11,7 @@ import type {
 } from "@towpath/core/delivery/build/contract";
 import type { AuthMode } from "@towpath/core/projects/project/schema";
 import type { Recording } from "@towpath/mcp/client";
+import type { ServerIcon } from "@towpath/mcp/manifest";
 import type { BridgeKind, Incomplete, LateStart, ServerEndpoint } from "@towpath/runtime";
 
 export type BuildLogSink = (phase: BuildPhase, kind: BuildLogKind, text: string) => void;
@@ -85,6 +86,8 @@ export type BuildResult =
       readonly program: Program;
       /** Null if the server does its own sign-in and its lists can't be read: see `warnings`. */
       readonly manifest: BuildManifest;
+      /** That the server names for itself. */
+      readonly icons: readonly ServerIcon[];
       /** Answers for gateways while the server is asleep (GW-12); null if they couldn't be recorded. */
       readonly recording: Recording | null;
       readonly warnings: readonly BuildWarning[];

@@ -62,9 +62,9 @@ export class BuildReport {
 
   succeed(
     { layers, resolution, program }: Pick<Success, "layers" | "resolution" | "program">,
-    { manifest, recording, ownSignIn }: Inspection,
+    { manifest, icons, recording, ownSignIn }: Inspection,
   ): BuildResult {
-    const found = { manifest, recording, warnings: this.#warnings, ownSignIn };
+    const found = { manifest, icons, recording, warnings: this.#warnings, ownSignIn };
     return { ok: true, layers, resolution, program, ...found, timings: this.#timings };
   }
 

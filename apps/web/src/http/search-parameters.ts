@@ -42,6 +42,9 @@ export const text =
     return typeof given === "string" && given.length <= max ? given : undefined;
   };
 
+/** By which column a list is sorted: its name, after a minus for descending. */
+export const order: Reader<string | undefined> = (value) => text(60)(value) || undefined;
+
 /** `true` or `false`. */
 export const flag: Reader<boolean | undefined> = (value) => (typeof value === "boolean" ? value : undefined);
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "./table.tsx";
 import { RelativeTime } from "./time.tsx";
-import { type SortValue, useSorted } from "./use-sorted.ts";
+import { type KeptOrder, type SortValue, useSorted } from "./use-sorted.ts";
 
 /** A column of a `DataTable`: its header, and a cell for each row. */
 export type Column<Row> = {
@@ -82,13 +82,15 @@ type DataTableProps<Row> = {
   readonly columns: readonly Column<Row>[];
   /** Whether the rows are the whole list: the order of a part would mislead. */
   readonly isWhole?: boolean;
+  /** Where the order is kept; default: in the table. */
+  readonly kept?: KeptOrder;
   readonly rowClassName?: string;
 };
 
 /** A table of which each column is described once; readers sort by its headers. */
-export function DataTable<Row>({ label, rows, keyOf, columns, isWhole, rowClassName }: DataTableProps<Row>) {
+export function DataTable<Row>({ label, rows, keyOf, columns, isWhole, kept, rowClassName }: DataTableProps<Row>) {
   const values = Object.fromEntries(columns.flatMap(({ name, by }) => (by ? [[name, by]] : [])));
-  const { rows: sorted, sort } = useSorted(rows, values, isWhole);
+  const { rows: sorted, sort } = useSorted(rows, values, isWhole, kept);
   return (
     <Table label={label}>
       <TableHead>

@@ -1,3 +1,4 @@
+import { useEffect, useRef, useState } from "react";
 import { classNames } from "./class-names.ts";
 
 const looks = [
@@ -26,5 +27,33 @@ export function LetterTile({ name, className }: { name: string; className?: stri
     >
       {letter}
     </span>
+  );
+}
+
+type ServerIconProps = {
+  readonly name: string;
+  /** The server's own icon, on this site; null: it has none. */
+  readonly url: string | null;
+  readonly className?: string;
+};
+
+/** A server's own icon, or else a letter and a color of its name. Next to the name, so that it needs no text of its own. */
+export function ServerIcon({ name, url, className = "size-6" }: ServerIconProps) {
+  // An icon of a version that is gone.
+  const [broken, setBroken] = useState<string | null>(null);
+  const image = useRef<HTMLImageElement>(null);
+  // It may have failed before the page's script ran.
+  useEffect(() => {
+    if (image.current?.complete && image.current.naturalWidth === 0) setBroken(url);
+  }, [url]);
+  if (url === null || url === broken) return <LetterTile name={name} className={className} />;
+  return (
+    <img
+      ref={image}
+      src={url}
+      alt=""
+      className={classNames("shrink-0 rounded-sm object-contain", className)}
+      onError={() => setBroken(url)}
+    />
   );
 }

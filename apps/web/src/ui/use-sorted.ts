@@ -1,3 +1,4 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 
 /** What rows are compared by. */
@@ -5,6 +6,20 @@ export type SortValue = string | number | null | undefined;
 
 /** Sort state and action of a column's header; undefined for columns that can't be sorted. */
 export type ColumnSort = { readonly direction: "ascending" | "descending" | "none"; readonly onSort: () => void };
+
+/** An order that is kept elsewhere than in the table: `name` for ascending, `-name` for descending. */
+export type KeptOrder = {
+  readonly order: string | undefined;
+  readonly onOrder: (order: string | undefined) => void;
+};
+
+type Chosen = { readonly name: string; readonly sign: 1 | -1 };
+
+const chosenOf = (order: string | undefined): Chosen | null =>
+  order === undefined ? null : order.startsWith("-") ? { name: order.slice(1), sign: -1 } : { name: order, sign: 1 };
+
+const orderOf = (chosen: Chosen | null): string | undefined =>
+  chosen ? `${chosen.sign === -1 ? "-" : ""}${chosen.name}` : undefined;
 
 const byText = new Intl.Collator("en", { numeric: true });
 
@@ -25,26 +40,49 @@ export function compareValues(one: SortValue, other: SortValue, sign: 1 | -1): n
  *
  * @param columns the value to compare by, for each header's name
  * @param isWhole whether the rows are the whole list: the order of a part would mislead
+ * @param kept where the choice is kept; default: in the table
  */
 export function useSorted<Row>(
   rows: readonly Row[],
   columns: Readonly<Record<string, (row: Row) => SortValue>>,
   isWhole = true,
+  kept?: KeptOrder,
 ) {
-  const [chosen, setChosen] = useState<{ readonly name: string; readonly sign: 1 | -1 } | null>(null);
-  const active = isWhole ? chosen : null;
-  const value = active ? columns[active.name] : undefined;
+  const [own, setOwn] = useState<string | undefined>(undefined);
+  const { order, onOrder } = kept ?? { order: own, onOrder: setOwn };
+  const active = isWhole ? chosenOf(order) : null;
+  const sign = active?.sign;
+  const value = active && Object.hasOwn(columns, active.name) ? columns[active.name] : undefined;
   const sorted = useMemo(
-    () => (active && value ? rows.toSorted((a, b) => compareValues(value(a), value(b), active.sign)) : rows),
-    [rows, active, value],
+    () => (sign && value ? rows.toSorted((a, b) => compareValues(value(a), value(b), sign)) : rows),
+    [rows, sign, value],
   );
   const sort = (name: string): ColumnSort | undefined => {
     if (!isWhole || !columns[name]) return undefined;
     const sign = active?.name === name ? active.sign : null;
     return {
       direction: sign === null ? "none" : sign === 1 ? "ascending" : "descending",
-      onSort: () => setChosen(sign === -1 ? null : { name, sign: sign === 1 ? -1 : 1 }),
+      onSort: () => onOrder(orderOf(sign === -1 ? null : { name, sign: sign === 1 ? -1 : 1 })),
     };
   };
   return { rows: sorted, sort };
+}
+
+/**
+ * The order of the page's list in its address, in the parameter `order`, where a saved view finds it. For pages whose
+ * route reads it.
+ */
+export function useOrderInAddress(): KeptOrder {
+  const { order } = useSearch({ strict: false });
+  const navigate = useNavigate();
+  return {
+    order,
+    onOrder: (next) =>
+      void navigate({
+        to: ".",
+        search: (before: object) => ({ ...before, order: next }),
+        replace: true,
+        resetScroll: false,
+      }),
+  };
 }

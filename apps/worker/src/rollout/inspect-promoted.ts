@@ -36,6 +36,7 @@ async function start({ ctx, taken, request, runner }: PromotionInput, layers: La
     recording: null,
     warnings: [],
     ownSignIn: false,
+    icon: null,
     timings: {},
   };
   const made = await createDeployment({ ctx, input: { buildId, attempt, layers, program, ...nothingKnown } });

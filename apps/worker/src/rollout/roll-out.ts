@@ -4,6 +4,7 @@ import type { Context } from "@towpath/core/context";
 import type { TakenBuild } from "@towpath/core/delivery/build";
 import type { BuildTimings, Diagnosis } from "@towpath/core/delivery/build/contract";
 import { createDeployment, type GoLiveResult, goLive } from "@towpath/core/delivery/deployment";
+import { readServerIcon, type TakenIcon } from "@towpath/core/projects/server-icon";
 import { type LeasedInstance, type RunnerClient, RunnerError, type RunnerErrorCode } from "@towpath/runner-api";
 import { inSpan } from "@towpath/telemetry/trace";
 
@@ -12,7 +13,7 @@ export type RolloutResult =
   | { readonly ok: false; readonly diagnosis: Diagnosis };
 
 export type RolloutInput = {
-  readonly ctx: Context;
+  readonly ctx: Context<"externalServers">;
   readonly taken: TakenBuild;
   readonly built: Extract<BuildResult, { ok: true }>;
   readonly runner: RunnerClient;
@@ -32,7 +33,8 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const startedAt = performance.now();
   const fence = { buildId: taken.buildId, attempt: taken.attempt };
   const { layers, resolution, program, manifest, recording, warnings, ownSignIn, timings } = built;
-  const outcome = { layers, resolution, program, manifest, recording, warnings, ownSignIn, timings };
+  const icon = await takeIcon(input);
+  const outcome = { layers, resolution, program, manifest, icon, recording, warnings, ownSignIn, timings };
   const made = await createDeployment({ ctx, input: { ...fence, ...outcome } });
   if (!made) return { ok: true, result: { outcome: "lost" }, timings };
   log("rollout", "step", `Starting the server where it will run, before any request reaches it (${made.environment}).`);
@@ -50,6 +52,13 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const all = { ...timings, rollout: Math.round(performance.now() - startedAt) };
   const result = await inSpan("move route", () => goLive({ ctx, input: { ...fence, timings: all } }));
   return { ok: true, result, timings: all };
+}
+
+/** The server's icon, once: no browser loads it from elsewhere. Without one the build goes on, and its log says why. */
+async function takeIcon({ ctx, built, log }: RolloutInput): Promise<TakenIcon | null> {
+  const { icon, problem } = await readServerIcon(ctx, built.icons);
+  if (problem !== null) log("rollout", "step", `The server's icon can't be shown: ${problem}`);
+  return icon;
 }
 
 /** How long a rollout waits for a runner that restarts, or for a place on a full host. */

@@ -29,6 +29,7 @@ export async function startInPlace(
     recording: null,
     warnings: [],
     ownSignIn: false,
+    icon: null,
     timings: {},
   };
   const made = await createDeployment({ ctx, input: { buildId, attempt, layers, program, ...nothingKnown } });

@@ -37,6 +37,7 @@ export const goodBuild: Extract<BuildResult, { ok: true }> = {
     templates: [],
     prompts: [],
   },
+  icons: [],
   recording: null,
   warnings: [],
   ownSignIn: false,
@@ -165,6 +166,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     externalServers: {
       reach: async () => Promise.reject(new Error("these tests reach no external servers")),
       inspect: async () => Promise.reject(new Error("these tests inspect no external servers")),
+      file: async () => Promise.reject(new Error("these tests read no files of servers")),
     },
     domainNames: createDomainNames([]),
     mail: null,

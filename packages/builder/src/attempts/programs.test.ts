@@ -20,7 +20,7 @@ const emptyManifest = {
   templates: [],
   prompts: [],
 };
-const inspection: Inspection = { manifest: null, recording: null, warnings: [], ownSignIn: false };
+const inspection: Inspection = { manifest: null, icons: [], recording: null, warnings: [], ownSignIn: false };
 
 /** A failure that the harness reports. */
 function failed(
@@ -116,7 +116,7 @@ test("BLD-2 files tried only for their names, without a server in them: the diag
 });
 
 test("BLD-16 a server that offers nothing is skipped for the next candidate that offers something, with a warning", async () => {
-  const nothing = manifestWarnings({ manifest: emptyManifest, failedLists: [] }, "core/server.py");
+  const nothing = manifestWarnings({ manifest: emptyManifest, icons: [], failedLists: [] }, "core/server.py");
   const empty: Inspection = { ...inspection, warnings: nothing };
   const variable = failed("variable_missing", "TOKEN is not set");
   const programs = [server("core/server.py"), server("a.py"), server("main.py")];

@@ -9,7 +9,7 @@ import {
   readManifest,
   recordAnswers,
 } from "@towpath/mcp/client";
-import type { Manifest } from "@towpath/mcp/manifest";
+import type { Manifest, ServerIcon } from "@towpath/mcp/manifest";
 import {
   dialTarget,
   type Exit,
@@ -53,6 +53,8 @@ const graceMs = 2_000;
 export type Inspection = {
   /** Null if the server does its own sign-in and its lists can't be read. */
   readonly manifest: Manifest | null;
+  /** That it names in its handshake. */
+  readonly icons: readonly ServerIcon[];
   /** Answers for gateways while the server is asleep; null if they can't be recorded. */
   readonly recording: Recording | null;
   readonly warnings: readonly BuildWarning[];
@@ -201,7 +203,7 @@ async function inspectInside(
   } catch (error) {
     if (!(error instanceof McpClientError) || options.signal?.aborted) throw error;
     const reason = error.code === "not_found" ? "no MCP server object was found." : error.message;
-    return { manifest: null, recording: null, warnings: [listsNotRead(reason, server.entryFile)] };
+    return { manifest: null, icons: [], recording: null, warnings: [listsNotRead(reason, server.entryFile)] };
   }
 }
 
@@ -216,6 +218,7 @@ type Offered = Omit<Inspection, "ownSignIn">;
 
 const inspectionOf = (read: ReadManifest, server: InspectedServer): Offered => ({
   manifest: read.manifest,
+  icons: read.icons,
   recording: null,
   warnings: manifestWarnings(read, server.entryFile),
 });

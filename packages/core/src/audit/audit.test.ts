@@ -54,6 +54,7 @@ const withoutEntry: Readonly<Record<string, readonly string[]>> = {
     "chat/renameChat",
     "chat/takeReply",
   ],
+  "a person's own choice of how lists open": ["saved-view/setDefaultView"],
   "deliveries of Git hosts, before it is known what they change": [
     "webhook/processWebhook",
     "webhook/receiveWebhook",

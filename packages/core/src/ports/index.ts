@@ -1,5 +1,5 @@
 import type { Transaction } from "@towpath/db";
-import type { Manifest } from "@towpath/mcp/manifest";
+import type { Manifest, ServerIcon } from "@towpath/mcp/manifest";
 import { z } from "zod";
 import type { RegistryEntry } from "../sources/server-registry/server-json.schema.ts";
 
@@ -151,7 +151,7 @@ export type InspectionTarget = {
 type InspectionProblem = { readonly code: string; readonly message: string };
 
 export type Inspection =
-  | { readonly ok: true; readonly manifest: Manifest }
+  | { readonly ok: true; readonly manifest: Manifest; readonly icons: readonly ServerIcon[] }
   | { readonly ok: false; readonly problem: InspectionProblem };
 
 /** Reaches servers that tenants name, and no address that is the platform's alone. */
@@ -160,6 +160,8 @@ export type ExternalServers = {
   reach(url: string): Promise<InspectionProblem | null>;
   /** A handshake with all lists; takes up to half a minute. */
   inspect(target: InspectionTarget): Promise<Inspection>;
+  /** A small file that a server names. Rejects with an Error whose message is for the server's owner. */
+  file(url: string, maxBytes: number): Promise<Buffer>;
 };
 
 /** Looks up DNS records. Rejects without an answer; a name without such records has none. */

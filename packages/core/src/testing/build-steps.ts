@@ -23,6 +23,7 @@ export const sampleOutcome = (fence: Fence): BuildOutcome => ({
   recording: null,
   warnings: [],
   ownSignIn: false,
+  icon: null,
   timings: { install: 12 },
 });
 

@@ -1,6 +1,7 @@
 export { finishBuild, liveCommit, sampleDiagnosis, sampleOutcome, succeedBuild } from "./build-steps.ts";
 export { refusal, refusalCode } from "./expect-code.ts";
 export { GitModel } from "./git-model.ts";
+export { png } from "./png.ts";
 export { openOrganization } from "./project-suite.ts";
 export {
   memoryQueue,

@@ -62,6 +62,8 @@ export const build = pgTable(
     warnings: jsonb(),
     /** Whether the inspected server refused a caller without credentials; null before, and of builds by earlier versions. */
     ownSignIn: boolean(),
+    /** Of `server_icon`: the icon that the inspected server named; null: none. */
+    iconHash: text(),
     /**
      * `Manifest` of the mcp package; null until the server responded, and when a server with its own sign-in doesn't
      * disclose it. `json` rather than `jsonb`, which loses the order of arguments.

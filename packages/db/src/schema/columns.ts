@@ -1,7 +1,10 @@
-import { type AnyPgColumn, timestamp, uuid } from "drizzle-orm/pg-core";
+import { type AnyPgColumn, customType, timestamp, uuid } from "drizzle-orm/pg-core";
 
 /** A point in time, to the millisecond. */
 export const instant = () => timestamp({ withTimezone: true, precision: 3 });
+
+/** Bytes of a file. */
+export const bytea = customType<{ data: Buffer }>({ dataType: () => "bytea" });
 
 /** The id of what the row belongs to, with which it is deleted. */
 export const ownedBy = (ownerId: () => AnyPgColumn) => uuid().notNull().references(ownerId, { onDelete: "cascade" });

@@ -23,6 +23,10 @@ export const externalServer = pgTable(
     credentialVersion: integer().notNull().default(0),
     /** `Manifest` of the mcp package, as the last inspection that succeeded found it. `json` keeps the order of arguments. */
     manifest: json(),
+    /** Of `server_icon`: the icon that the server named; null: none. */
+    iconHash: text(),
+    /** Digest of what it named, by which an unchanged icon isn't read again. */
+    iconSource: text(),
     /** When `manifest` was read. */
     manifestAt: instant(),
     /** `InspectionProblem` of core, of the last inspection; null: it succeeded. */

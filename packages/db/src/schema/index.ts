@@ -51,9 +51,11 @@ export {
 export { requestLogActivity, requestLogSession, requestLogUser, requestLogUserHour } from "./request-log-session.ts";
 export { type RetentionMoment, type RetentionPolicy, type RetentionRule, retentionRules } from "./retention.ts";
 export { route } from "./route.ts";
+export { defaultView, savedView, type ViewSearch } from "./saved-view.ts";
 export { scheduledBackup } from "./scheduled-backup.ts";
 export { secret, secretVersion } from "./secret.ts";
 export { serverDay } from "./server-day.ts";
+export { serverIcon } from "./server-icon.ts";
 export { serverLog } from "./server-log.ts";
 export { signInStep } from "./sign-in-step.ts";
 export { account, rateLimit, session, signInAttempt, twoFactor, user, verification } from "./user.ts";

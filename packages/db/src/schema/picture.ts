@@ -1,11 +1,9 @@
 import { sql } from "drizzle-orm";
-import { check, customType, index, pgTable, text, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { check, index, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { bytea, instant } from "./columns.ts";
 import { organization } from "./organization.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
-
-const bytea = customType<{ data: Buffer }>({ dataType: () => "bytea" });
 
 /** The picture that a person uploaded for themselves or for an organization; its address contains the hash. */
 export const picture = pgTable(

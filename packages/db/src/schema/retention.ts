@@ -41,9 +41,11 @@ import { requestLogRollupRetention } from "./request-log-rollup.ts";
 import { requestLogSessionRetention } from "./request-log-session.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { routeRetention } from "./route.ts";
+import { defaultViewRetention, savedViewRetention } from "./saved-view.ts";
 import { scheduledBackupRetention } from "./scheduled-backup.ts";
 import { secretRetention, secretVersionRetention } from "./secret.ts";
 import { serverDayRetention } from "./server-day.ts";
+import { serverIconRetention } from "./server-icon.ts";
 import { serverLogRetention } from "./server-log.ts";
 import { signInStepRetention } from "./sign-in-step.ts";
 import {
@@ -81,6 +83,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   chat_usage: chatUsageRetention,
   data_key: dataKeyRetention,
   data_volume: dataVolumeRetention,
+  default_view: defaultViewRetention,
   deployment: deploymentRetention,
   deployment_approval: deploymentApprovalRetention,
   domain: domainRetention,
@@ -122,10 +125,12 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   ...requestLogRollupRetention,
   ...requestLogSessionRetention,
   route: routeRetention,
+  saved_view: savedViewRetention,
   scheduled_backup: scheduledBackupRetention,
   secret: secretRetention,
   secret_version: secretVersionRetention,
   server_day: serverDayRetention,
+  server_icon: serverIconRetention,
   server_log: serverLogRetention,
   session: sessionRetention,
   sign_in_attempt: signInAttemptRetention,

@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
-import { type Manifest, manifestSchema } from "../manifest/index.ts";
+import { type Manifest, manifestSchema, readServerIcons, type ServerIcon } from "../manifest/index.ts";
 import { asMcpClientError, McpClientError } from "./errors.ts";
 import { openTarget } from "./open-client.ts";
 import type { OpenConnection } from "./open-connection.ts";
@@ -19,6 +19,8 @@ export type ListName = "tools" | "resources" | "templates" | "prompts";
 
 export type ReadManifest = {
   readonly manifest: Manifest;
+  /** Of the server itself. */
+  readonly icons: readonly ServerIcon[];
   /** Lists that the server announces but failed to return, with its error; empty in the manifest. */
   readonly failedLists: readonly { readonly list: ListName; readonly error: McpClientError }[];
 };
@@ -47,7 +49,8 @@ export async function readManifest(target: McpTarget, options: ReadManifestOptio
       throw new McpClientError("too_large", `The server lists ${items} items; at most ${maxItems} are kept.`);
     }
     const { protocolVersion, server, instructions } = connection;
-    return { manifest: parse({ protocolVersion, server, instructions, ...lists }), failedLists };
+    const icons = readServerIcons(connection.client.getServerVersion()?.icons);
+    return { manifest: parse({ protocolVersion, server, instructions, ...lists }), icons, failedLists };
   } finally {
     await connection.close();
   }

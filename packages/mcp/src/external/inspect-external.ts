@@ -1,7 +1,7 @@
 import { type AddressPolicy, createCheckedFetch, EgressError, type ResolveName } from "@towpath/egress";
 import { McpClientError } from "../client/errors.ts";
 import { readManifest } from "../client/read-manifest.ts";
-import type { Manifest } from "../manifest/index.ts";
+import type { Manifest, ServerIcon } from "../manifest/index.ts";
 import { type InspectionProblem, problemOf } from "./inspection-problem.ts";
 import { isSseOnly } from "./sse-only.ts";
 
@@ -13,7 +13,7 @@ export type ExternalTarget = {
 };
 
 export type Inspection =
-  | { readonly ok: true; readonly manifest: Manifest }
+  | { readonly ok: true; readonly manifest: Manifest; readonly icons: readonly ServerIcon[] }
   | { readonly ok: false; readonly problem: InspectionProblem };
 
 type InspectOptions = {
@@ -56,7 +56,7 @@ export async function inspectExternal(target: ExternalTarget, options: InspectOp
       { url: target.url, headers, fetch: fetchOnce },
       { timeoutMs, ...(signal && { signal }) },
     );
-    return { ok: true, manifest: read.manifest };
+    return { ok: true, manifest: read.manifest, icons: read.icons };
   } catch (error) {
     if (seen.egress) return { ok: false, problem: { code: seen.egress.problem, message: seen.egress.message } };
     if (!(error instanceof McpClientError)) return { ok: false, problem: invalidUrl };

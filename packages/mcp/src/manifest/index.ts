@@ -1,5 +1,5 @@
 export { compareManifests, type SurfaceChange } from "./compare.ts";
-export { type Manifest, manifestSchema } from "./manifest.ts";
+export { type Manifest, manifestSchema, readServerIcons, type ServerIcon } from "./manifest.ts";
 export {
   answerKey,
   type Conversation,

@@ -2,19 +2,22 @@ import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import { missingProtectionsQuery } from "~/features/organization/instance/instance.functions.ts";
 import { serversActivityQuery, serversQuery, serversShown } from "~/features/organization/servers/servers.functions.ts";
 import { ServersPage } from "~/features/organization/servers/servers-page.tsx";
-import { oneOf, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
+import { openDefaultView } from "~/features/shared/saved-views/default-view.ts";
+import { oneOf, order, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 import { PagePending } from "~/ui/page-pending.tsx";
 
 const validateSearch = searchParameters({
   type: withDefault(oneOf(["all", "private", "open"]), "all"),
   text: withDefault(text(200), ""),
   selected: text(100),
+  order,
 });
 
 /** ORG-2 */
 export const Route = createFileRoute("/$orgSlug/servers")({
   validateSearch,
   search: { middlewares: [stripSearchParams({ type: "all", text: "" } as const)] },
+  beforeLoad: (opening) => openDefaultView(opening, "servers", validateSearch),
   loaderDeps: ({ search: { type, text } }) => ({ type, text }),
   loader: ({ context: { queryClient }, params, deps }) =>
     Promise.all([

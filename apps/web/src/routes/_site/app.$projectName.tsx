@@ -29,7 +29,8 @@ export const Route = createFileRoute("/_site/app/$projectName")({
       links: [
         ...links.filter(({ rel }) => rel !== "canonical"),
         { rel: "canonical", href: own.canonicalUrl },
-        { rel: "icon", href: own.favicon, type: "image/svg+xml" },
+        // The server's own has its type in its answer.
+        { rel: "icon", href: own.favicon, ...(own.favicon.startsWith("data:") && { type: "image/svg+xml" }) },
       ],
     };
   },

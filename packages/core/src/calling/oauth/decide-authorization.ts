@@ -7,6 +7,7 @@ import type { Call, Context, ProjectAccess } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
 import { findPortalServerNames } from "../../projects/portal/internal.ts";
+import { findIconUrl } from "../../projects/server-icon/internal.ts";
 import { authorizeCaller, callableTools } from "../access/internal.ts";
 import type { ConsentTool, ConsentView } from "./oauth.schema.ts";
 import { clientView, findRequest } from "./oauth.store.ts";
@@ -61,6 +62,7 @@ export async function getConsent({ ctx, input }: Call<Request, "recordSignInStep
     name: project.name,
     url: authorization.resource,
     organizationName: organization.name,
+    iconUrl: await findIconUrl(ctx.db, project.id),
     portalServers: await findPortalServerNames(ctx.db, project),
     tools: await consentTools(ctx, project),
   };

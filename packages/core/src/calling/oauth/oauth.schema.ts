@@ -18,6 +18,8 @@ export type ConsentView = {
     readonly name: string;
     readonly url: string;
     readonly organizationName: string;
+    /** Path of the icon that the server names for itself; null: none. */
+    readonly iconUrl: string | null;
     /** Of a portal, the names of the servers that are called through it; null for a server. */
     readonly portalServers: readonly string[] | null;
     /** What the app could call, destructive ones first; null when nothing is live. */

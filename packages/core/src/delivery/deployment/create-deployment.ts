@@ -6,6 +6,7 @@ import { authorizePlatform } from "../../authorize/index.ts";
 import type { Call, Context } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
 import { chooseLabel, lockLabels } from "../../projects/label/index.ts";
+import { storeServerIcon, type TakenIcon } from "../../projects/server-icon/internal.ts";
 import { mcpUrl } from "../../projects/server-url/index.ts";
 import { environmentOf } from "../branch/index.ts";
 import type {
@@ -27,6 +28,8 @@ export type BuildOutcome = {
   readonly program: Program;
   /** Null when the server's lists could not be read. */
   readonly manifest: BuildManifest;
+  /** Null when the server names none that can be shown. */
+  readonly icon: TakenIcon | null;
   /** What gateways can answer while the server is asleep (GW-12); null when it couldn't be recorded. */
   readonly recording: { readonly answers: RecordedAnswers; readonly variesBy: string | null } | null;
   readonly warnings: readonly BuildWarning[];
@@ -72,12 +75,15 @@ function storeOutcome(ctx: Context, input: BuildOutcome): Promise<boolean> {
         manifest: input.manifest,
         warnings: input.warnings.map(storableWarning),
         ownSignIn: input.ownSignIn,
+        iconHash: input.icon?.hash ?? null,
         timings: input.timings,
         updatedAt: sql`now()`,
       })
       .where(isCurrentAttempt(input))
-      .returning({ id: build.id });
-    if (stored.length === 0) return false;
+      .returning({ projectId: build.projectId });
+    const [{ projectId } = { projectId: null }] = stored;
+    if (projectId === null) return false;
+    if (input.icon) await storeServerIcon(tx, projectId, input.icon, ctx.clock.now());
     await storeRecording(tx, input);
     return true;
   });

@@ -2,10 +2,12 @@ import { externalServer, project } from "@towpath/db/schema";
 import { and, asc, eq, lte } from "drizzle-orm";
 import { authorizePlatform, authorizeProject, type ProjectScope } from "../../authorize/index.ts";
 import type { Call, Context } from "../../context/index.ts";
+import { storeServerIcon } from "../server-icon/internal.ts";
 import {
   type ExternalServerRow,
   nextCheckAt,
   openedCredential,
+  readIcon,
   requireExternalServer,
 } from "./external-server.store.ts";
 import { type ExternalServerView, externalServerView } from "./external-server.view.ts";
@@ -62,18 +64,23 @@ async function check(
   const inspection = await ctx.externalServers.inspect({ url: row.url, credential });
   const now = ctx.clock.now();
   const isSame = inspection.ok && JSON.stringify(inspection.manifest) === JSON.stringify(row.manifest);
-  const [after] = await ctx.db
-    .update(externalServer)
-    .set({
-      problem: inspection.ok ? null : inspection.problem,
-      checkedAt: now,
-      nextCheckAt: nextCheckAt(now),
-      ...(inspection.ok && { manifestAt: now }),
-      // Gateways are notified of every update that names this column.
-      ...(inspection.ok && !isSame && { manifest: inspection.manifest }),
-    })
-    // What was found is about this address and credential only.
-    .where(and(eq(externalServer.id, row.id), eq(externalServer.revision, row.revision)))
-    .returning();
-  return after ?? (await requireExternalServer(ctx.db, row.projectId));
+  const read = inspection.ok ? await readIcon(ctx, inspection.icons, row) : null;
+  return ctx.db.transaction(async (tx) => {
+    if (read?.icon) await storeServerIcon(tx, row.projectId, read.icon, now);
+    const [after] = await tx
+      .update(externalServer)
+      .set({
+        ...read?.columns,
+        problem: inspection.ok ? null : inspection.problem,
+        checkedAt: now,
+        nextCheckAt: nextCheckAt(now),
+        ...(inspection.ok && { manifestAt: now }),
+        // Gateways are notified of every update that names this column.
+        ...(inspection.ok && !isSame && { manifest: inspection.manifest }),
+      })
+      // What was found is about this address and credential only.
+      .where(and(eq(externalServer.id, row.id), eq(externalServer.revision, row.revision)))
+      .returning();
+    return after ?? (await requireExternalServer(tx, row.projectId));
+  });
 }

@@ -9,9 +9,16 @@ import { newId } from "../../ids/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { lockLabels } from "../label/index.ts";
 import { requireFreeName } from "../project/internal.ts";
+import { storeServerIcon } from "../server-icon/internal.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { type CreateExternalServerInput, createExternalServerSchema } from "./external-server.schema.ts";
-import { nextCheckAt, refusedInspection, requireElsewhere, sealedCredential } from "./external-server.store.ts";
+import {
+  nextCheckAt,
+  readIcon,
+  refusedInspection,
+  requireElsewhere,
+  sealedCredential,
+} from "./external-server.store.ts";
 
 /** What the creation of a server elsewhere answers. */
 type CreatedExternalServer = {
@@ -48,7 +55,9 @@ export async function createExternalServer(call: {
   const inspection = await ctx.externalServers.inspect({ url: input.url, credential });
   if (!inspection.ok) throw refusedInspection(inspection.problem);
   const { manifest } = inspection;
-  const id = await ctx.db.transaction((tx) => insert(tx, ctx, { organizationId: organization.id, input, manifest }));
+  const read = await readIcon(ctx, inspection.icons, null);
+  const checked = { organizationId: organization.id, input, manifest, read };
+  const id = await ctx.db.transaction((tx) => insert(tx, ctx, checked));
   return {
     id,
     name: input.name,
@@ -67,12 +76,13 @@ type Checked = {
   readonly organizationId: string;
   readonly input: z.output<typeof createExternalServerSchema>;
   readonly manifest: Manifest;
+  readonly read: Awaited<ReturnType<typeof readIcon>>;
 };
 
 async function insert(
   tx: Transaction,
   ctx: Context<"secrets">,
-  { organizationId, input, manifest }: Checked,
+  { organizationId, input, manifest, read }: Checked,
 ): Promise<string> {
   await lockLabels(tx);
   await requireFreeName(tx, input.name);
@@ -96,12 +106,14 @@ async function insert(
     url,
     ...(await sealedCredential(tx, ctx, owner, credential)),
     manifest,
+    ...read.columns,
     manifestAt: now,
     checkedAt: now,
     nextCheckAt: nextCheckAt(now),
     createdAt: now,
     updatedAt: now,
   });
+  if (read.icon) await storeServerIcon(tx, projectId, read.icon, now);
   await tx.insert(route).values({
     label: input.name.toLowerCase(),
     projectId,

@@ -1,12 +1,14 @@
+import { sha256 } from "@towpath/crypto";
 import type { Database, Transaction } from "@towpath/db";
 import { externalServer } from "@towpath/db/schema";
-import { type Manifest, manifestSchema } from "@towpath/mcp/manifest";
+import { type Manifest, manifestSchema, type ServerIcon } from "@towpath/mcp/manifest";
 import { findDataKey, openUpstreamCredential, sealUpstreamCredential } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
 import { auditDecryption } from "../../audit/index.ts";
 import type { Context } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import type { InspectionTarget } from "../../ports/index.ts";
+import { readServerIcon, type TakenIcon } from "../server-icon/internal.ts";
 import { serverUrl } from "../server-url/index.ts";
 
 type Queryable = Database | Transaction;
@@ -32,6 +34,25 @@ export async function findExternalManifest(db: Queryable, projectId: string): Pr
     .from(externalServer)
     .where(eq(externalServer.projectId, projectId));
   return manifestSchema.safeParse(row?.manifest).data ?? null;
+}
+
+type ReadIcon = {
+  /** To be stored. */
+  readonly icon: TakenIcon | null;
+  readonly columns: Partial<Pick<ExternalServerRow, "iconHash" | "iconSource">>;
+};
+
+/** The icon that an inspection found. One that is named as before isn't read again; one that can't be read now stays. */
+export async function readIcon(
+  ctx: Context<"externalServers">,
+  icons: readonly ServerIcon[],
+  before: Pick<ExternalServerRow, "iconSource"> | null,
+): Promise<ReadIcon> {
+  const iconSource = icons.length === 0 ? null : sha256(JSON.stringify(icons));
+  if (iconSource === (before?.iconSource ?? null)) return { icon: null, columns: {} };
+  if (iconSource === null) return { icon: null, columns: { iconHash: null, iconSource } };
+  const { icon } = await readServerIcon(ctx, icons);
+  return { icon, columns: icon ? { iconHash: icon.hash, iconSource } : {} };
 }
 
 type Credential = { readonly header: string; readonly value: string };

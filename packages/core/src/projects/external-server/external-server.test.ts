@@ -37,7 +37,7 @@ let answer: Inspection;
 let serverCount = 0;
 beforeEach(async () => {
   asked = [];
-  answer = { ok: true, manifest: manifestWith("forecast") };
+  answer = { ok: true, manifest: manifestWith("forecast"), icons: [] };
 });
 
 /** The network is the only thing that these tests replace. */
@@ -50,6 +50,7 @@ const as = (actor: Actor = organization.owner) =>
         asked.push(target);
         return answer;
       },
+      file: async (url) => Promise.reject(new Error(`Nothing is at ${url}.`)),
     },
   });
 type Create = Parameters<typeof createExternalServer>[0]["input"];
@@ -134,7 +135,7 @@ test("ORG-9 what can't be inspected is not added, and the refusal stands beside 
     expect([code, Object.keys(fields)], JSON.stringify(more)).toEqual(["invalid_input", [field]]);
     expect(asked).toEqual([]);
   }
-  answer = { ok: true, manifest: manifestWith() };
+  answer = { ok: true, manifest: manifestWith(), icons: [] };
   const { name } = await create();
   expect(await refusal(create({ name: name.toUpperCase() }))).toMatchObject({ fields: { name: expect.anything() } });
 });
@@ -160,7 +161,7 @@ test("ORG-9 another address needs its credential again; a failed inspection chan
   expect(asked.at(-1)?.credential?.value).toBe("Bearer token-123456");
   answer = { ok: false, problem: unauthorized };
   expect(await refusalCode(update({ credential: { header: "x-key", value: "new" } }))).toBe("invalid_input");
-  answer = { ok: true, manifest: manifestWith("forecast", "radar") };
+  answer = { ok: true, manifest: manifestWith("forecast", "radar"), icons: [] };
   expect((await getExternalServer({ ctx: as(), input: scope(name) })).url).toBe("https://weather.example/v2/mcp");
   const moved = await update({ url: "https://other.example/mcp", credential: null, revision: 2 });
   expect(moved).toMatchObject({ credentialHeader: null, url: "https://other.example/mcp", revision: 3 });
@@ -182,7 +183,7 @@ test("ORG-9 inspections that are due run by themselves; a server that is down ke
     manifest: { tools: [{ tool_name: "forecast" }] },
   });
   expect(await checkDueExternalServers({ ctx: job, input: { limit: 5 } })).toBe(0);
-  answer = { ok: true, manifest: manifestWith("forecast", "radar") };
+  answer = { ok: true, manifest: manifestWith("forecast", "radar"), icons: [] };
   const checked = await checkExternalServer({ ctx: as(), input: scope(name) });
   expect(checked).toMatchObject({ problem: null, manifest: { tools: [{}, { tool_name: "radar" }] } });
   expect(await refusalCode(checkDueExternalServers({ ctx: as(), input: { limit: 5 } }))).toBe("forbidden");

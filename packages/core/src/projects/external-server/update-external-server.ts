@@ -6,11 +6,13 @@ import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
 import type { Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
+import { storeServerIcon } from "../server-icon/internal.ts";
 import { type UpdateExternalServerInput, updateExternalServerSchema } from "./external-server.schema.ts";
 import {
   type ExternalServerRow,
   nextCheckAt,
   openedCredential,
+  readIcon,
   refusedInspection,
   requireElsewhere,
   requireExternalServer,
@@ -40,6 +42,7 @@ export async function updateExternalServer(call: {
   const credential = await nextCredential(ctx, organization.id, before, { ...input, url });
   const inspection = await ctx.externalServers.inspect({ url, credential });
   if (!inspection.ok) throw refusedInspection(inspection.problem);
+  const read = await readIcon(ctx, inspection.icons, before);
   return ctx.db.transaction(async (tx) => {
     const now = ctx.clock.now();
     const version = before.credentialVersion + 1;
@@ -50,6 +53,7 @@ export async function updateExternalServer(call: {
         url,
         ...(input.credential === undefined ? {} : await sealedCredential(tx, ctx, owner, input.credential)),
         manifest: inspection.manifest,
+        ...read.columns,
         manifestAt: now,
         problem: null,
         checkedAt: now,
@@ -60,6 +64,7 @@ export async function updateExternalServer(call: {
       .where(and(eq(externalServer.projectId, project.id), eq(externalServer.revision, revision)))
       .returning();
     if (!row) throw changedMeanwhile();
+    if (read.icon) await storeServerIcon(tx, project.id, read.icon, now);
     await audit(tx, ctx, {
       organizationId: organization.id,
       projectId: project.id,

@@ -13,7 +13,11 @@ export type PortalRow = typeof portal.$inferSelect;
 type ProjectRow = typeof project.$inferSelect;
 
 /** A server of a portal, with what it was last seen to offer. */
-export type PortalServer = PortalMember & { readonly portalId: string; readonly project: ProjectRow };
+export type PortalServer = PortalMember & {
+  readonly portalId: string;
+  readonly project: ProjectRow;
+  readonly iconHash: string | null;
+};
 
 /** @throws TowpathError `not_found` for a project of another kind */
 export async function requirePortal(db: Queryable, projectId: string): Promise<PortalRow> {
@@ -29,7 +33,7 @@ export async function selectPortalServers(
   portalIds: readonly string[],
 ): Promise<readonly PortalServer[]> {
   const live = db
-    .select({ manifest: build.manifest })
+    .select({ manifest: build.manifest, iconHash: build.iconHash })
     .from(route)
     .innerJoin(branch, eq(branch.id, route.branchId))
     .innerJoin(deployment, eq(deployment.id, route.deploymentId))
@@ -38,17 +42,25 @@ export async function selectPortalServers(
     .limit(1)
     .as("live");
   const rows = await db
-    .select({ member: portalServer, project, built: live.manifest, inspected: externalServer.manifest })
+    .select({
+      member: portalServer,
+      project,
+      built: live.manifest,
+      builtIcon: live.iconHash,
+      inspected: externalServer.manifest,
+      inspectedIcon: externalServer.iconHash,
+    })
     .from(portalServer)
     .innerJoin(project, eq(project.id, portalServer.projectId))
     .leftJoinLateral(live, sql`true`)
     .leftJoin(externalServer, eq(externalServer.projectId, project.id))
     .where(and(eq(project.organizationId, organizationId), inArray(portalServer.portalId, [...portalIds])))
     .orderBy(asc(portalServer.portalId), asc(portalServer.position));
-  return rows.map(({ member, project: found, built, inspected }) => ({
+  return rows.map(({ member, project: found, ...row }) => ({
     ...member,
     project: found,
-    manifest: manifestSchema.safeParse(inspected ?? built).data ?? null,
+    manifest: manifestSchema.safeParse(row.inspected ?? row.built).data ?? null,
+    iconHash: row.inspectedIcon ?? row.builtIcon,
   }));
 }
 

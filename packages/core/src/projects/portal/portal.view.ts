@@ -3,6 +3,7 @@ import { type CatalogItem, createCatalog } from "@towpath/mcp/portal";
 import { z } from "zod";
 import { authModeSchema } from "../project/project.schema.ts";
 import { projectPathName } from "../reserved-names/index.ts";
+import { iconUrl } from "../server-icon/internal.ts";
 import type { PortalRow, PortalServer } from "./portal.store.ts";
 
 /** One thing that a server of a portal offers. */
@@ -21,6 +22,7 @@ const portalServerSchema = z.object({
   projectId: z.uuid(),
   name: z.string(),
   pathName: z.string(),
+  iconUrl: z.string().nullable(),
   kind: z.enum(["hosted", "external"]),
   authMode: authModeSchema,
   prefix: z.string(),
@@ -57,6 +59,7 @@ export function portalView(row: PortalRow, members: readonly PortalServer[]): Po
         authMode,
         name: project.name,
         pathName: projectPathName(project),
+        iconUrl: iconUrl(member.iconHash),
         kind: project.kind === "external" ? "external" : "hosted",
         chosen: { tools: member.tools, resources: member.resources, prompts: member.prompts },
         tools: items(manifest?.tools ?? [], ({ tool_name }) => tool_name, exposedBy(catalog.tools)),

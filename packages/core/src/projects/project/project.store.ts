@@ -36,6 +36,8 @@ type LiveBuild = {
   /** How its newest instance is, as the `instance` table says; null when it was never started. */
   readonly instance: string | null;
   readonly rolledBackTo: RolledBackTo | null;
+  /** Of the icon that its server named. */
+  readonly iconHash: string | null;
 };
 
 /** The version that is live because somebody went back to it (PRJ-14). */
@@ -46,6 +48,7 @@ const externalColumns = {
   url: externalServer.url,
   problem: externalServer.problem,
   checkedAt: externalServer.checkedAt,
+  iconHash: externalServer.iconHash,
 } as const;
 
 /** What is shown of a Git URL or a repository of this instance. */
@@ -90,6 +93,7 @@ function liveBuild(db: Queryable) {
       deploymentId: sql<string>`${deployment.id}`.as("live_deployment_id"),
       buildId: sql<string>`${build.id}`.as("live_build_id"),
       tools: toolCount.as("live_tools"),
+      iconHash: sql<string | null>`${build.iconHash}`.as("live_icon_hash"),
       rolledBackTo:
         sql<RolledBackTo | null>`CASE WHEN ${isRolledBack()} THEN json_build_object('commitSha', ${build.commitSha}, 'packageVersion', ${build.packageVersion}) END`.as(
           "rolled_back_to",
@@ -113,6 +117,7 @@ async function findLiveBuild(db: Queryable, projectId: string): Promise<LiveBuil
       warnings: live.warnings,
       ownSignIn: live.ownSignIn,
       rolledBackTo: live.rolledBackTo,
+      iconHash: live.iconHash,
       instance: running.state,
     })
     .from(project)
@@ -198,6 +203,7 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
         buildId: live.buildId,
         tools: live.tools,
         rolledBackTo: live.rolledBackTo,
+        iconHash: live.iconHash,
       },
       instanceState: running.state,
       waitingForks,

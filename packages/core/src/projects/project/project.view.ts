@@ -5,6 +5,7 @@ import { deploymentSummarySchema, instanceState, instanceStateSchema } from "../
 import { dataUsageSchema } from "../../operations/data-volume/index.ts";
 import { gitHubRepositoryView, sourceOf, sourceSummary, sourceSummarySchema } from "../../sources/source/internal.ts";
 import { projectPathName } from "../reserved-names/index.ts";
+import { iconUrl } from "../server-icon/internal.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { authModeSchema, projectKindOf, projectKinds, sleepingListsSchema } from "./project.schema.ts";
 import type { ProjectRow, ProjectState } from "./project.store.ts";
@@ -59,6 +60,7 @@ export const projectViewSchema = z.object({
   external: z
     .object({ url: z.string(), problem: problemSchema.nullable(), checkedAt: z.iso.datetime().nullable() })
     .nullable(),
+  iconUrl: z.string().nullable().describe("path of the picture that its server names for itself, on this site"),
   url: z.url().describe("of production, whether or not something is live there"),
   isLive: z.boolean(),
   /** Number of warnings of the build that is live in production. */
@@ -156,6 +158,7 @@ export function projectView(
       problem: problemSchema.safeParse(more.external.problem).data ?? null,
       checkedAt: more.external.checkedAt?.toISOString() ?? null,
     },
+    iconUrl: iconUrl(more.live?.iconHash ?? more.external?.iconHash),
     url: mcpUrl(ctx.serverUrlTemplate, row.name.toLowerCase()),
     // Others than hosted ones are served from when they are created.
     isLive: more.live !== null || row.kind !== "hosted",

@@ -14,7 +14,7 @@ const named = (name: string) => eq(sql`lower(${project.name})`, name.toLowerCase
  */
 export async function findPublicProject(db: Database, name: string) {
   const live = db
-    .select({ manifest: build.manifest, at: deployment.createdAt })
+    .select({ manifest: build.manifest, iconHash: build.iconHash, at: deployment.createdAt })
     .from(route)
     .innerJoin(branch, eq(branch.id, route.branchId))
     .innerJoin(deployment, eq(deployment.id, route.deploymentId))
@@ -25,8 +25,12 @@ export async function findPublicProject(db: Database, name: string) {
   const [row] = await db
     .select({
       project,
-      live: { manifest: live.manifest, at: live.at },
-      external: { manifest: externalServer.manifest, at: externalServer.manifestAt },
+      live: { manifest: live.manifest, iconHash: live.iconHash, at: live.at },
+      external: {
+        manifest: externalServer.manifest,
+        iconHash: externalServer.iconHash,
+        at: externalServer.manifestAt,
+      },
     })
     .from(project)
     .leftJoinLateral(live, sql`true`)

@@ -1,6 +1,7 @@
 import type { Context } from "../../context/index.ts";
 import { readManifest } from "../../delivery/build/internal.ts";
 import { authModeSchema } from "../project/project.schema.ts";
+import { iconUrl } from "../server-icon/internal.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { findPublicProject, listPublicNames, listVersions, type VersionFilter } from "./registry.store.ts";
 import { describe, favicon, type RegistryEntry, type RegistryVersion, themeColor } from "./registry.view.ts";
@@ -29,7 +30,7 @@ export async function getRegistryEntry(call: {
     meta: {
       themeColor: themeColor(project.name),
       canonicalUrl: `${input.baseUrl}/app/${project.name.toLowerCase()}`,
-      favicon: favicon(project.name),
+      favicon: iconUrl(row.iconHash) ?? favicon(project.name),
     },
     url: mcpUrl(ctx.serverUrlTemplate, project.name.toLowerCase()),
     authMode: authModeSchema.catch("towpath-cloud").parse(project.authMode),

@@ -12,7 +12,7 @@ export type RegistryEntry = {
     /** CSS color `#rrggbb`, always the same for a name. */
     readonly themeColor: string;
     readonly canonicalUrl: string;
-    /** `data:` URL of an SVG image. */
+    /** The server's own icon on this site, else a `data:` URL of an SVG image. */
     readonly favicon: string;
   };
   /** MCP endpoint. */

@@ -192,6 +192,10 @@ const words: Readonly<Record<string, Words>> = {
     ({ subject, detail: { reason } }) =>
       isReason(reason) ? `read the variables ${decrypted[reason]}` : `read the value of ${show(subject)}`,
   ],
+  "view.share": ["servers", ({ detail }) => `shared the view ${show(detail.name)} with all members`],
+  "view.update": ["servers", ({ detail }) => `changed the shared view ${show(detail.name)}`],
+  "view.rename": ["servers", ({ detail }) => `renamed the shared view ${show(detail.from)} to ${show(detail.name)}`],
+  "view.delete": ["servers", ({ detail }) => `deleted the shared view ${show(detail.name)}`],
   "access.update": ["access", ({ subject }) => `changed who may call ${show(subject)}`],
   "limit.update": ["access", ({ subject }) => `changed the call limits of ${show(subject)}`],
   "apiKey.create": [

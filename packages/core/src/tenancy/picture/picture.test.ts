@@ -1,31 +1,14 @@
-import { deflateSync } from "node:zlib";
 import { auditLog, member, organization, picture, user } from "@towpath/db/schema";
 import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
-import { refusal, refusalCode, seedOrganization, seedUser, testContext } from "../../testing/index.ts";
+import { png, refusal, refusalCode, seedOrganization, seedUser, testContext } from "../../testing/index.ts";
 import { deleteOrganization, getProfile } from "../organization/index.ts";
 import { readImage } from "./image-bytes.ts";
 import { changeOrganizationPicture, changeOwnPicture, getPicture } from "./index.ts";
 
 const database = openTestDatabase();
-
-/** A gray PNG; `mark` makes its bytes differ from another's. */
-function png(width: number, height: number, mark = ""): Buffer {
-  const chunk = (type: string, data: Buffer) => {
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(data.length);
-    return Buffer.concat([length, Buffer.from(type), data, Buffer.alloc(4)]);
-  };
-  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0]);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  const pixels = deflateSync(Buffer.alloc(height * (width + 1), 0x80));
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  const text = chunk("tEXt", Buffer.from(`Comment\0${mark}`));
-  return Buffer.concat([signature, chunk("IHDR", header), text, chunk("IDAT", pixels), chunk("IEND", Buffer.alloc(0))]);
-}
 
 const webp = (chunk: string, bytes: readonly number[]) =>
   Buffer.concat([Buffer.from("RIFF\0\0\0\0WEBP"), Buffer.from(chunk), Buffer.alloc(4), Buffer.from(bytes)]);

@@ -22,7 +22,7 @@ export function ConnectedApps() {
         <NotLoaded what="the connected apps" error={error} retry={refetch} className="mx-4 mb-4" size="sm" />
       ) : null}
       {grants?.length === 0 ? (
-        <EmptyState icon={<Plug />} title="No connected apps">
+        <EmptyState icon={<Plug />} title="No connected apps" docs={["clients", "Connect a client"]}>
           Paste a server's address into an app such as Claude or Cursor. It will ask you here first.
         </EmptyState>
       ) : null}

@@ -21,7 +21,7 @@ export function ConnectedClients({ projectKey }: { readonly projectKey: ProjectK
     <Card className="overflow-hidden">
       <CardHeader title="Connected by signing in" description="API keys and callers of public servers aren't listed." />
       {clients.length === 0 ? (
-        <EmptyState icon={<Plug />} title="Nobody has connected a client yet">
+        <EmptyState icon={<Plug />} title="Nobody has connected a client yet" docs={["clients", "Connect a client"]}>
           An app appears here when someone in the organization adds the server's address to it and signs in. If that
           fails,{" "}
           <Link

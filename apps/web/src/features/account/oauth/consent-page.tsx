@@ -1,9 +1,10 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import type { ConsentTool, ConsentView } from "@towpath/core/calling/oauth/schema";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Callout, Failure } from "~/ui/callout.tsx";
+import { ServerIcon } from "~/ui/letter-tile.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { OAuthFrame } from "./consent-states.tsx";
 import { approveConsent, consentQuery, denyConsent } from "./oauth.functions.ts";
@@ -70,10 +71,18 @@ function Question({ consent }: { readonly consent: ConsentView }) {
   const { client, server, scopes, redirectHost, resource } = consent;
   const reached = server?.portalServers ?? null;
   const texts = reached ? portalScopeTexts : scopeTexts;
-  const rows: readonly (readonly [string, string])[] = [
+  const name = server && (
+    <span className="inline-flex max-w-full items-center gap-2">
+      <ServerIcon name={server.name} url={server.iconUrl} className="size-5" />
+      <span className="min-w-0">
+        {server.name} of {server.organizationName}
+      </span>
+    </span>
+  );
+  const rows: readonly (readonly [string, ReactNode])[] = [
     ["App", client.name],
     ["Published by", client.verifiedHost ?? "Unknown"],
-    [reached ? "Portal" : "Server", server ? `${server.name} of ${server.organizationName}` : ""],
+    [reached ? "Portal" : "Server", name],
     ...(reached ? [["Its servers", reached.join(", ") || "None now"] as const] : []),
     ["Address", resource],
     ["Returns to", redirectHost],

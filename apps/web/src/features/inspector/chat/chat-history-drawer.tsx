@@ -40,7 +40,7 @@ export function ChatHistoryDrawer({ projectKey, openId, onOpen, isOpen, setIsOpe
       {chats.isError && <p className="text-sm text-bad">{failureText(chats.error)}</p>}
       {chats.data?.length === 0 && (
         <EmptyState icon={<History />} title="No chats yet">
-          Chats are kept for 90 days. Only you can see them.
+          Chats are kept for 90 days. Only you can see them. “What can your tools do?” is a good first question.
         </EmptyState>
       )}
       <ul className="flex flex-col gap-0.5">

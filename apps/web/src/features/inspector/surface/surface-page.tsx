@@ -6,6 +6,7 @@ import { useState } from "react";
 import { RangeSelect } from "~/features/project/analytics/activity-panel.tsx";
 import { ChangeList } from "~/features/project/build/surface-changes.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { ViewsButton } from "~/features/shared/saved-views/views-button.tsx";
 import { Badge } from "~/ui/badge.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
@@ -19,6 +20,7 @@ import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
 import { rowLinkLook } from "~/ui/table.tsx";
 import { formatDuration } from "~/ui/time.tsx";
+import { useOrderInAddress } from "~/ui/use-sorted.ts";
 import { type Item, type Surface, surfaceQuery } from "./surface.functions.ts";
 import { inspectorSearchOf, kindTexts } from "./surface-kinds.ts";
 import { type ItemKind, itemKinds, type SurfaceSearch } from "./surface-search.ts";
@@ -66,6 +68,7 @@ export function SurfacePage({ projectKey, search, onSearch }: SurfacePageProps) 
               against={against}
               onAgainst={(next) => onSearch({ against: next })}
             />
+            <ViewsButton list="surface" />
           </search>
           <Summary surface={surface} projectKey={projectKey} />
           {against === undefined ? null : <Changes changes={surface.changes} />}
@@ -238,6 +241,7 @@ function ItemTable({ items, projectKey, search: { timeRange } }: ItemTableProps)
       rows={items.map((item) => ({ ...item, ...item.usage }))}
       keyOf={({ kind, key }) => `${kind} ${key}`}
       columns={columns}
+      kept={useOrderInAddress()}
       rowClassName="relative"
     />
   );
@@ -247,18 +251,32 @@ function NoItems({ kind, isFiltered }: { kind: ItemKind | undefined; isFiltered:
   if (isFiltered) return <EmptyState title="Nothing matches">Change the text or the kind.</EmptyState>;
   const what = kind === undefined ? "nothing yet" : `no ${kindTexts[kind].title.toLowerCase()}`;
   return (
-    <EmptyState icon={<PackageOpen />} title={`This server has ${what}`}>
-      The list is read from the server itself. In FastMCP, a function becomes a {kindTexts[kind ?? "tool"].noun} with{" "}
-      <code>{decorators[kind ?? "tool"]}</code> above it.
+    <EmptyState
+      icon={<PackageOpen />}
+      title={`This server has ${what}`}
+      example={{ code: examples[kind ?? "tool"], label: "example" }}
+      docs={["deploy", "Deploy a server"]}
+    >
+      The list is read from the server itself. In FastMCP, a function becomes a {kindTexts[kind ?? "tool"].noun} like
+      this:
     </EmptyState>
   );
 }
 
-const decorators = {
-  tool: "@mcp.tool",
-  resource: '@mcp.resource("notes://all")',
-  template: '@mcp.resource("notes://{id}")',
-  prompt: "@mcp.prompt",
+const examples = {
+  tool: `@mcp.tool
+def forecast(city: str) -> str:
+    """Say how the weather will be."""
+    return f"Sunny in {city}."`,
+  resource: `@mcp.resource("notes://all")
+def notes() -> str:
+    return "Buy milk"`,
+  template: `@mcp.resource("notes://{id}")
+def note(id: str) -> str:
+    return f"Note {id}"`,
+  prompt: `@mcp.prompt
+def summarize(text: str) -> str:
+    return f"Summarize in one sentence: {text}"`,
 } as const;
 
 function NothingBuilt({ projectKey }: { projectKey: ProjectKey }) {

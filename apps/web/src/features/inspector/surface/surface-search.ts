@@ -3,7 +3,7 @@ import type { TimeRange } from "@towpath/logs/schema";
 import { defaultActivitySearch } from "~/features/project/analytics/activity-search.ts";
 import { timeRanges } from "~/features/project/request-log/log-filters.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { oneOf, searchParameters, uuid, withDefault } from "~/http/search-parameters.ts";
+import { oneOf, order, searchParameters, uuid, withDefault } from "~/http/search-parameters.ts";
 
 /** The kinds of items that a server offers. */
 export const itemKinds = ["tool", "resource", "template", "prompt"] as const;
@@ -21,6 +21,7 @@ export const surfaceSearchParameters = searchParameters({
   timeRange: withDefault(oneOf(timeRanges), defaultActivitySearch.timeRange),
   kind: oneOf(itemKinds),
   against: uuid,
+  order,
 });
 
 /** To what took the place of the pages of one kind each; with the rest of the address. */

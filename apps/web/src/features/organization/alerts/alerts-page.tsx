@@ -67,17 +67,22 @@ export function AlertsPage({ orgSlug }: { readonly orgSlug: string }) {
 
 function Empty({ mayManage, action }: { readonly mayManage: boolean; readonly action: ReactNode }) {
   return (
-    <EmptyState icon={<Bell />} title="Nobody is alerted yet" actions={action}>
-      <p>
-        {mayManage
-          ? "Add Slack, Discord, Microsoft Teams, email or your own webhook. The first new error then reads like this:"
-          : "Owners and admins can add channels. A new error then reads like this:"}
-      </p>
-      <figure className="mt-3 rounded-md border-l-4 border-bad bg-sunken px-3 py-2 text-left">
-        <p className="font-medium text-ink">New error in weather-one: KeyError: 'celsius'</p>
-        <p>Calls of get_forecast have failed with it 3 times.</p>
-        <p className="text-xs">Server: weather-one · Tool: get_forecast</p>
-      </figure>
+    <EmptyState
+      icon={<Bell />}
+      title="Nobody is alerted yet"
+      actions={action}
+      docs={["alerts", "Alerts"]}
+      example={
+        <figure className="rounded-md border-l-4 border-bad bg-sunken px-3 py-2 text-muted">
+          <p className="font-medium text-ink">New error in weather-one: KeyError: 'celsius'</p>
+          <p>Calls of get_forecast have failed with it 3 times.</p>
+          <p className="text-xs">Server: weather-one · Tool: get_forecast</p>
+        </figure>
+      }
+    >
+      {mayManage
+        ? "Add Slack, Discord, Microsoft Teams, email or your own webhook. The first new error then reads like this:"
+        : "Owners and admins can add channels. A new error then reads like this:"}
     </EmptyState>
   );
 }

@@ -53,8 +53,13 @@ function OwnKeys({ orgSlug }: { readonly orgSlug: string }) {
       description="They act as you: servers see your name, and the keys stop working when you leave this organization."
     >
       {keys.length === 0 ? (
-        <EmptyState icon={<KeyRound />} title="You have no keys yet">
-          Create one per client, so you can revoke one without affecting the others.
+        <EmptyState
+          icon={<KeyRound />}
+          title="You have no keys yet"
+          example={{ code: `Authorization: Bearer $TOWPATH_API_KEY`, label: "header" }}
+          docs={["api-keys", "API keys"]}
+        >
+          Create one per client, so you can revoke one without affecting the others. Clients send it as a header:
         </EmptyState>
       ) : (
         <ApiKeyTable label="Your keys" keys={keys} orgSlug={orgSlug} mayEnd={() => true} />
@@ -71,7 +76,7 @@ function OrganizationKeys({ orgSlug, mayManage }: { readonly orgSlug: string; re
       description="For deployments and agents. They act as the organization and stay valid when members leave."
     >
       {keys.length === 0 ? (
-        <EmptyState icon={<KeyRound />} title="No organization keys">
+        <EmptyState icon={<KeyRound />} title="No organization keys" docs={["ci", "CI"]}>
           {mayManage ? "Create one for each service that calls your servers." : "Owners and admins can create them."}
         </EmptyState>
       ) : (

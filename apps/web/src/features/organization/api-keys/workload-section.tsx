@@ -24,6 +24,7 @@ export function WorkloadSection({ orgSlug }: { readonly orgSlug: string }) {
         <EmptyState
           icon={<Boxes />}
           title="No workload identities"
+          docs={["identity", "Who is calling"]}
           actions={mayManage ? <CreateWorkloadDialog orgSlug={orgSlug} /> : null}
         >
           {mayManage

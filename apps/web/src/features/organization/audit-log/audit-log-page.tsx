@@ -2,6 +2,7 @@ import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-quer
 import { auditGroups } from "@towpath/core/tenancy/audit-log/schema";
 import { Download, ScrollText } from "lucide-react";
 import type { ReactNode } from "react";
+import { ViewsButton } from "~/features/shared/saved-views/views-button.tsx";
 import { Button } from "~/ui/button.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
@@ -40,8 +41,18 @@ export function AuditLogPage({ orgSlug, search, onSearch }: PageProps) {
           </EmptyState>
         ) : null}
         {entries.length === 0 && !isFiltered ? (
-          <EmptyState icon={<ScrollText />} title="No changes yet">
-            Changes to servers, members, keys and settings appear here.
+          <EmptyState
+            icon={<ScrollText />}
+            title="No changes yet"
+            docs={["roles", "Roles and permissions"]}
+            example={
+              <p className="rounded-md border bg-sunken px-3 py-2 text-xs">
+                <span className="font-medium">Ada Lovelace</span> changed who may call weather-one
+                <span className="block text-muted">2 minutes ago, from 203.0.113.7</span>
+              </p>
+            }
+          >
+            Changes to servers, members, keys and settings appear here, such as:
           </EmptyState>
         ) : null}
       </div>
@@ -100,6 +111,7 @@ function Filters({ orgSlug, search, onSearch }: PageProps) {
         options={times}
         onChange={(time) => onSearch({ time: time === "all" ? undefined : time })}
       />
+      <ViewsButton list="audit" />
     </search>
   );
 }

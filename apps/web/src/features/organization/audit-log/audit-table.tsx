@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
+import { useOrderInAddress } from "~/ui/use-sorted.ts";
 import type { ShownEntry } from "./audit-log.functions.ts";
 
 type AuditTableProps = {
@@ -42,6 +43,7 @@ export function AuditTable({ entries, orgSlug, isWhole }: AuditTableProps) {
       keyOf={keyOf}
       columns={columns}
       isWhole={isWhole}
+      kept={useOrderInAddress()}
       rowClassName="align-top"
     />
   );

@@ -51,8 +51,14 @@ export function GitHubSettingsPage({ orgSlug, app, problem, account }: GitHubSet
       ) : null}
       {connections.length === 0 && app === null ? null : connections.length === 0 ? (
         <div className="rounded-lg border bg-surface">
-          <EmptyState icon={<FolderGit2 />} title="No GitHub account is connected" actions={connect}>
-            Connect one to deploy its repositories.
+          <EmptyState
+            icon={<FolderGit2 />}
+            title="No GitHub account is connected"
+            actions={connect}
+            docs={["deploy", "Deploy a server"]}
+          >
+            Connect one to deploy its repositories: each push to a branch then has a build, and each pull request a
+            preview with its own URL.
           </EmptyState>
         </div>
       ) : (

@@ -57,7 +57,13 @@ function NobodyElse({ orgSlug }: { readonly orgSlug: string }) {
   if (invitations.length > 0) return null;
   return (
     <div className="border-t">
-      <EmptyState drawing={<NoMembersDrawing />} heading="h3" className="py-8" title="It's just you so far">
+      <EmptyState
+        drawing={<NoMembersDrawing />}
+        heading="h3"
+        className="py-8"
+        title="It's just you so far"
+        docs={["roles", "Roles and permissions"]}
+      >
         Invite the people you work with. They see the same servers. The table below shows what each role can do.
       </EmptyState>
     </div>

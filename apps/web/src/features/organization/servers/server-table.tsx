@@ -9,11 +9,12 @@ import { classNames } from "~/ui/class-names.ts";
 import { ErrorCount } from "~/ui/error-count.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
+import { ServerIcon } from "~/ui/letter-tile.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { Sparkline } from "~/ui/sparkline.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
-import { useSorted } from "~/ui/use-sorted.ts";
+import { useOrderInAddress, useSorted } from "~/ui/use-sorted.ts";
 import { WaterLevel } from "~/ui/water-level.tsx";
 
 type Listed = {
@@ -43,7 +44,7 @@ type ServerTableProps = {
 /** One row per server: description, state, and usage. */
 export function ServerTable({ servers, activity, orgSlug, isWhole, selected }: ServerTableProps) {
   const unsorted = servers.map((server) => ({ server, activity: activity && (activity.get(server.id) ?? null) }));
-  const { rows, sort } = useSorted(unsorted, sortedBy, isWhole);
+  const { rows, sort } = useSorted(unsorted, sortedBy, isWhole, useOrderInAddress());
   return (
     <Table label="Servers">
       <TableHead>
@@ -94,6 +95,7 @@ function ServerRow({ server, activity, orgSlug, isSelected }: ServerRowProps) {
     >
       <Td wide className="max-w-0 max-sm:max-w-none sm:w-2/5">
         <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
+          <ServerIcon name={server.name} url={server.iconUrl} className="size-5" />
           <Link
             to="/$orgSlug/$projectName"
             params={{ orgSlug, projectName: server.pathName }}

@@ -4,6 +4,7 @@ import type { ProjectListItem } from "@towpath/core/projects/project";
 import { Globe, Package, Plus, Search } from "lucide-react";
 import { useEffect, useState } from "react";
 import { DiskBanner, IsolationBanner } from "~/features/organization/instance/instance-banners.tsx";
+import { ViewsButton } from "~/features/shared/saved-views/views-button.tsx";
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
@@ -58,16 +59,11 @@ export function ServersPage({ orgSlug, search, onSearch }: ServersPageProps) {
             drawing={<NoServersDrawing />}
             title="No servers yet"
             actions={<NewServerLinks orgSlug={orgSlug} />}
+            example={{ code: firstServer, label: "example" }}
+            docs={["deploy", "Deploy a server"]}
           >
-            Paste a repository's URL, try the echo server, or add a server that runs elsewhere. The{" "}
-            <Link
-              to="/docs/$slug"
-              params={{ slug: "deploy" }}
-              className="text-accent-text underline underline-offset-2"
-            >
-              documentation
-            </Link>{" "}
-            says what you can deploy.
+            Paste a repository's URL, try the echo server, or add a server that runs elsewhere. A whole server is one
+            file, such as:
           </EmptyState>
         </div>
       ) : (
@@ -96,6 +92,16 @@ export function ServersPage({ orgSlug, search, onSearch }: ServersPageProps) {
     </>
   );
 }
+
+const firstServer = `from fastmcp import FastMCP
+
+mcp = FastMCP("Weather")
+
+
+@mcp.tool
+def forecast(city: str) -> str:
+    """Say how the weather will be."""
+    return f"Sunny in {city}."`;
 
 type ServersProps = {
   readonly servers: readonly ProjectListItem[];
@@ -195,6 +201,7 @@ function Filters({ search, onSearch }: FiltersProps) {
         options={types}
         className="w-44"
       />
+      <ViewsButton list="servers" />
     </search>
   );
 }

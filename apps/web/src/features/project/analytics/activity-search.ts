@@ -1,6 +1,6 @@
 import type { TimeRange } from "@towpath/logs/schema";
 import { timeRanges } from "~/features/project/request-log/log-filters.ts";
-import { oneOf, searchParameters, withDefault } from "~/http/search-parameters.ts";
+import { oneOf, order, searchParameters, withDefault } from "~/http/search-parameters.ts";
 
 export type ActivitySearch = { timeRange: TimeRange };
 
@@ -9,4 +9,5 @@ export const defaultActivitySearch = { timeRange: "24h" } as const satisfies Act
 /** Search parameters of the pages about sessions, users and items (PRJ-6). */
 export const activitySearchParameters = searchParameters({
   timeRange: withDefault(oneOf(timeRanges), defaultActivitySearch.timeRange),
+  order,
 });

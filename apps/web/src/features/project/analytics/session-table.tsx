@@ -5,6 +5,7 @@ import { actionsColumn, type Column, DataTable, leadColumn, numberColumn, timeCo
 import { callColumns } from "~/ui/error-count.tsx";
 import { rowLinkLook } from "~/ui/table.tsx";
 import { formatDuration } from "~/ui/time.tsx";
+import { useOrderInAddress } from "~/ui/use-sorted.ts";
 import type { NamedSession } from "./analytics.functions.ts";
 import { CallsLink } from "./calls-link.tsx";
 
@@ -23,6 +24,7 @@ type SessionTableProps = {
 
 /** Sessions, most recently active first. */
 export function SessionTable({ projectKey, sessions, withPrincipal, isWhole }: SessionTableProps) {
+  const kept = useOrderInAddress();
   const user: Column<NamedSession> = {
     name: "User",
     by: ({ principal }) => principal.name,
@@ -74,6 +76,7 @@ export function SessionTable({ projectKey, sessions, withPrincipal, isWhole }: S
       keyOf={({ id }) => id}
       columns={columns}
       isWhole={isWhole}
+      kept={withPrincipal ? kept : undefined}
       rowClassName="relative"
     />
   );

@@ -53,9 +53,11 @@ export function SessionsPage({ projectKey, timeRange, onTimeRange }: SessionsPag
       empty={{
         icon: <MessagesSquare />,
         title: `No sessions in the ${timeRangeLabels[timeRange].toLowerCase()}`,
-        text: "A session appears here a few seconds after a client's first call. Refused calls don't start one.",
+        text: "A session appears here a few seconds after a client's first call. Refused calls don't start one. This call would:",
       }}
-      list={list}
+      projectKey={projectKey}
+      list="sessions"
+      rows={list}
     />
   );
 }

@@ -10,6 +10,7 @@ import { callColumns } from "~/ui/error-count.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { Sparkline } from "~/ui/sparkline.tsx";
 import { rowLinkLook } from "~/ui/table.tsx";
+import { useOrderInAddress } from "~/ui/use-sorted.ts";
 import { ActivityPage } from "./activity-page.tsx";
 import { type NamedUser, userActivityQuery, usersQuery } from "./analytics.functions.ts";
 import { CallsLink } from "./calls-link.tsx";
@@ -52,9 +53,11 @@ export function UsersPage({ projectKey, timeRange, onTimeRange }: UsersPageProps
       empty={{
         icon: <Users />,
         title: `Nobody called in the ${timeRangeLabels[timeRange].toLowerCase()}`,
-        text: "A user appears here a few seconds after their first accepted call.",
+        text: "A user appears here a few seconds after their first accepted call. You are one after this:",
       }}
-      list={list}
+      projectKey={projectKey}
+      list="users"
+      rows={list}
     />
   );
 }
@@ -67,6 +70,7 @@ type UserTableProps = {
 };
 
 function UserTable({ projectKey, users, timeRange, isWhole }: UserTableProps) {
+  const kept = useOrderInAddress();
   const lastColumn = { headClassName: "text-right", className: "whitespace-nowrap text-muted sm:text-right" };
   const columns: readonly Column<NamedUser>[] = [
     leadColumn("User", ({ principal }) => principal.name, {
@@ -108,6 +112,14 @@ function UserTable({ projectKey, users, timeRange, isWhole }: UserTableProps) {
   ];
   const keyOf = ({ principal }: NamedUser) => principal.id;
   return (
-    <DataTable label="Users" rows={users} keyOf={keyOf} columns={columns} isWhole={isWhole} rowClassName="relative" />
+    <DataTable
+      label="Users"
+      rows={users}
+      keyOf={keyOf}
+      columns={columns}
+      isWhole={isWhole}
+      kept={kept}
+      rowClassName="relative"
+    />
   );
 }

@@ -16,7 +16,7 @@ import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { Duration, RelativeTime, RunningDuration } from "~/ui/time.tsx";
-import { useSorted } from "~/ui/use-sorted.ts";
+import { useOrderInAddress, useSorted } from "~/ui/use-sorted.ts";
 import { CommitLine } from "./commit-line.tsx";
 import { type GoLive, GoLiveDialog, goLiveLabels, useWaysToGoLive } from "./go-live-dialog.tsx";
 import { useRedeploy } from "./redeploy-button.tsx";
@@ -39,7 +39,7 @@ type BuildTableProps = {
 
 /** Builds, newest first, each linking to its page (PRJ-2). */
 export function BuildTable({ project, builds, isPackage, isWhole }: BuildTableProps) {
-  const { rows, sort } = useSorted(builds, sortedBy, isWhole);
+  const { rows, sort } = useSorted(builds, sortedBy, isWhole, useOrderInAddress());
   return (
     <Table label="Builds">
       <TableHead hasActions>

@@ -2,7 +2,7 @@ import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Committed, FilesView } from "@towpath/core/sources/files/schema";
 import { FileCode, FilePlus, FolderTree, GitCommitHorizontal } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { flushSync } from "react-dom";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
@@ -19,7 +19,6 @@ import { CodeDescription, NewerCommit } from "./code-description.tsx";
 import { FoundLines, SearchForm } from "./code-search.tsx";
 import type { CodeSearch } from "./code-search-parameters.ts";
 import { CommitDialog } from "./commit-dialog.tsx";
-import { CommittedNotice } from "./committed-notice.tsx";
 import { emptyDraft, fileOf, isEmpty, renamed, shownPaths, withoutCommitted, withText } from "./draft.ts";
 import { PathDialog } from "./file-dialogs.tsx";
 import { FilePane } from "./file-pane.tsx";
@@ -28,6 +27,9 @@ import { firstFile } from "./first-file.ts";
 import { useCommitDialog } from "./use-commit-dialog.tsx";
 import { useDraft } from "./use-draft.ts";
 import { useMend } from "./use-mend.tsx";
+
+// After a commit only.
+const CommittedNotice = lazy(() => import("./committed-notice.tsx").then((it) => ({ default: it.CommittedNotice })));
 
 type CodePageProps = { readonly projectKey: ProjectKey; readonly search: CodeSearch };
 
@@ -44,12 +46,14 @@ export function CodePage({ projectKey, search }: CodePageProps) {
       onCommitted={setCommitted}
       notice={
         committed && (
-          <CommittedNotice
-            key={committed.made.commit.sha}
-            project={projectKey}
-            committed={committed.made}
-            isLive={committed.isLive}
-          />
+          <Suspense>
+            <CommittedNotice
+              key={committed.made.commit.sha}
+              project={projectKey}
+              committed={committed.made}
+              isLive={committed.isLive}
+            />
+          </Suspense>
         )
       }
     />

@@ -1,6 +1,7 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { FileCode } from "lucide-react";
+import { lazy, Suspense } from "react";
 import { BuildTable } from "~/features/project/build/build-table.tsx";
 import { BuildNewestButton } from "~/features/project/build/redeploy-button.tsx";
 import { buildsQuery } from "~/features/project/delivery/build.functions.ts";
@@ -8,17 +9,20 @@ import { type BranchItem, branchesQuery } from "~/features/project/delivery/depl
 import { CurrentRelease } from "~/features/project/release/current-release.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { isRepository, sourceName } from "~/features/shared/project-screen/source-names.ts";
+import { isRepository } from "~/features/shared/project-screen/source-names.ts";
+import { ViewsButton } from "~/features/shared/saved-views/views-button.tsx";
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
-import { NoBuildsDrawing } from "~/ui/drawings.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
+import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
 import { ForkPullRequests } from "./fork-pull-requests.tsx";
 import { PreviewList } from "./preview-list.tsx";
 import { ProductionCard } from "./production-card.tsx";
+
+// Before the first build only.
+const NoBuilds = lazy(() => import("./no-builds.tsx"));
 
 /** Production, previews by branch, and every build (PRJ-2). */
 export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey; branch: string | undefined }) {
@@ -62,22 +66,17 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
           <CardHeader
             title="Builds"
             description={`Each build deploys one ${isPackage ? "version" : "commit"}. A failed build never changes what's live.`}
-            actions={<BranchFilter projectKey={projectKey} branches={branches} chosen={branch} />}
+            actions={
+              <>
+                <BranchFilter projectKey={projectKey} branches={branches} chosen={branch} />
+                <ViewsButton list="deployments" />
+              </>
+            }
           />
           {rows.length === 0 ? (
-            <EmptyState
-              drawing={<NoBuildsDrawing />}
-              title={branch === undefined ? "No builds yet" : `No builds of ${branch} yet`}
-            >
-              Push a commit to <code>{branch ?? project.defaultBranch}</code>
-              {isRepository(project.source) && (
-                <>
-                  {" "}
-                  of <code>{sourceName(project.source)}</code>
-                </>
-              )}{" "}
-              to build and deploy it.
-            </EmptyState>
+            <Suspense fallback={<SkeletonRows rows={2} label="Loading builds" />}>
+              <NoBuilds project={project} branch={branch} />
+            </Suspense>
           ) : (
             <div className="border-t">
               <BuildTable project={projectKey} builds={rows} isPackage={isPackage} isWhole={!builds.hasNextPage} />
@@ -117,7 +116,7 @@ function BranchFilter({ projectKey, branches, chosen }: BranchFilterProps) {
         navigate({
           to: "/$orgSlug/$projectName/deployments",
           params: projectKey,
-          search: name === allBranches ? {} : { branch: name },
+          search: (before) => ({ ...before, branch: name === allBranches ? undefined : name }),
           resetScroll: false,
         })
       }

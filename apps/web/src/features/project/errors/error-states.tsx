@@ -4,7 +4,6 @@ import { CircleCheck, SearchX } from "lucide-react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
-import { CodeBlock } from "~/ui/code-block.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
@@ -45,6 +44,8 @@ export function NoErrors({ projectKey, state, isFiltered, counts, onClear }: NoE
   return (
     <EmptyState
       icon={<CircleCheck />}
+      example={{ code: example, label: "example" }}
+      docs={["alerts", "Alerts"]}
       title={isUnused ? "No errors so far" : "No open errors"}
       actions={
         <Link to="/$orgSlug/$projectName/inspector" params={projectKey} className={buttonLook()}>
@@ -54,7 +55,6 @@ export function NoErrors({ projectKey, state, isFiltered, counts, onClear }: NoE
     >
       When a tool raises, its calls appear here as one error, with the line of your code, the callers, and the
       deployment that brought it. This one would be “KeyError: 'Nowhere'” in <code>forecast</code>:
-      <CodeBlock code={example} label="Example" wrap className="mt-3 text-left" />
     </EmptyState>
   );
 }

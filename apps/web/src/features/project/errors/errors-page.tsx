@@ -3,6 +3,7 @@ import type { ErrorPage, ErrorState } from "@towpath/core/operations/error-group
 import { Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { ViewsButton } from "~/features/shared/saved-views/views-button.tsx";
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Button } from "~/ui/button.tsx";
 import { NotLoaded } from "~/ui/callout.tsx";
@@ -131,6 +132,7 @@ function Filters({ search, onSearch, page }: FiltersProps) {
         onChange={(sort) => onSearch({ sort, page: undefined })}
         options={sorts}
       />
+      <ViewsButton list="errors" />
     </search>
   );
 }

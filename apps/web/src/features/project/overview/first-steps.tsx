@@ -93,7 +93,13 @@ export function NotDeployed({ projectKey, project, status: { branch, latestBuild
   }
   return (
     <Card>
-      <EmptyState className="py-8" drawing={<NoBuildsDrawing />} title="Nothing deployed yet">
+      <EmptyState
+        className="py-8"
+        drawing={<NoBuildsDrawing />}
+        title="Nothing deployed yet"
+        example={isRepository(project.source) ? { code: `git push origin HEAD:${name}`, label: "command" } : null}
+        docs={["deploy", "Deploy a server"]}
+      >
         Push a commit to <code>{name}</code>
         {isRepository(project.source) ? (
           <>

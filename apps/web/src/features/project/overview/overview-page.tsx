@@ -16,6 +16,7 @@ import { cloneOf } from "~/features/shared/project-screen/source-names.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { ServerIcon } from "~/ui/letter-tile.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { TimeBars } from "~/ui/time-bars.tsx";
@@ -60,7 +61,12 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
   return (
     <>
       <PageHeader
-        title={isPreview ? `${project.name}, ${status.branch?.name}` : project.name}
+        title={
+          <span className="flex items-center gap-3">
+            <ServerIcon name={project.name} url={project.iconUrl} className="size-8 text-base" />
+            <span className="min-w-0">{isPreview ? `${project.name}, ${status.branch?.name}` : project.name}</span>
+          </span>
+        }
         description={<StateLine project={project} status={status} />}
         actions={
           status.live ? (

@@ -8,6 +8,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody } from "~/ui/card.tsx";
 import { TextField } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
+import { ServerIcon } from "~/ui/letter-tile.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { SelectField } from "~/ui/select.tsx";
 import { ItemChoice } from "./item-choice.tsx";
@@ -123,6 +124,7 @@ function MemberCard({ member, offered, catalog, state, problems, disabled }: Mem
   return (
     <Card aria-label={name}>
       <header className="flex flex-wrap items-center gap-x-2 gap-y-1 px-4 pt-3 pb-2">
+        <ServerIcon name={name} url={member.iconUrl} className="size-5" />
         <h2 className="min-w-0 truncate text-sm font-semibold">{name}</h2>
         <AuthModeBadge mode={member.authMode} />
         {disabled ? null : (

@@ -35,10 +35,11 @@ export function PortalServersPage({ projectKey, mayChange }: PortalServersPagePr
 }
 
 const membersOf = ({ servers }: PortalView): readonly Member[] =>
-  servers.map(({ chosen, projectId, name, pathName, authMode, prefix }) => ({
+  servers.map(({ chosen, projectId, name, pathName, iconUrl, authMode, prefix }) => ({
     projectId,
     name,
     pathName,
+    iconUrl,
     authMode,
     prefix,
     ...chosen,

@@ -43,6 +43,15 @@ export function PortalsPage({ orgSlug }: { readonly orgSlug: string }) {
             drawing={<NoPortalsDrawing />}
             title="No portals yet"
             actions={<NewPortalLink orgSlug={orgSlug} />}
+            docs={["portals", "Portals"]}
+            example={
+              <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 rounded-md border bg-sunken px-3 py-2 text-xs">
+                <dt className="text-muted">Servers</dt>
+                <dd>weather, calendar, tickets</dd>
+                <dt className="text-muted">Tools</dt>
+                <dd className="font-mono break-words">forecast, list_events, search, tickets-search</dd>
+              </dl>
+            }
           >
             {purpose} People add one URL to their client and get every tool they can call.
           </EmptyState>

@@ -11,6 +11,7 @@ export type Member = {
   readonly projectId: string;
   readonly name: string;
   readonly pathName: string;
+  readonly iconUrl: string | null;
   readonly authMode: ProjectListItem["authMode"];
   readonly prefix: string;
   readonly tools: readonly string[] | null;
@@ -20,6 +21,8 @@ export type Member = {
 
 /** A server's manifest; null: unknown; undefined: loading. */
 export type Offered = Manifest | null | undefined;
+
+type Added = Pick<ProjectListItem, "id" | "name" | "pathName" | "iconUrl" | "authMode">;
 
 /** State of the form of a portal's servers, with a preview of the portal's items. */
 export function useMembers(orgSlug: string, initial: readonly Member[]) {
@@ -33,13 +36,14 @@ export function useMembers(orgSlug: string, initial: readonly Member[]) {
     members,
     catalog,
     offered,
-    add: ({ id, name, pathName, authMode }: Pick<ProjectListItem, "id" | "name" | "pathName" | "authMode">) =>
+    add: ({ id, name, pathName, iconUrl, authMode }: Added) =>
       setMembers((before) => [
         ...before,
         {
           projectId: id,
           name,
           pathName,
+          iconUrl,
           authMode,
           prefix: freePrefix(name, before),
           tools: null,

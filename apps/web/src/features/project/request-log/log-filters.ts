@@ -1,5 +1,5 @@
 import type { LogFilters, LogSearch, TimeRange } from "@towpath/logs/schema";
-import { flag, oneOf, searchParameters, text, uuid, withDefault } from "~/http/search-parameters.ts";
+import { flag, oneOf, order, searchParameters, text, uuid, withDefault } from "~/http/search-parameters.ts";
 
 export const timeRangeLabels: Readonly<Record<TimeRange, string>> = {
   "15m": "Last 15 minutes",
@@ -55,6 +55,7 @@ export const logSearchParameters = searchParameters({
   from: instant,
   to: instant,
   protocol: flag,
+  order,
   /** The request whose details are open (PRJ-20). */
   request: uuid,
 });

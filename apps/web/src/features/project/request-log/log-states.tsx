@@ -1,17 +1,19 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { LogSearch } from "@towpath/logs/schema";
-import { accessOf, clientGuides } from "@towpath/mcp/connect";
 import { Activity, CloudOff, SearchX, TimerOff } from "lucide-react";
+import { lazy, Suspense } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { CodeBlock } from "~/ui/code-block.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { isFiltered } from "./is-filtered.ts";
 import { defaultLogSearch, timeRangeLabels, withFilters } from "./log-filters.ts";
+
+// For lists that are still empty only.
+const CallCommand = lazy(() => import("~/features/project/clients/call-command.tsx"));
 
 type StateProps = {
   readonly projectKey: ProjectKey;
@@ -134,11 +136,15 @@ function FirstCall({ projectKey, search, onSearch }: StateProps) {
       </EmptyState>
     );
   }
-  const command = clientGuides(project, accessOf(project.authMode)).find(({ id }) => id === "inspector")?.snippet;
   return (
     <EmptyState
-      className="max-w-xl"
       icon={<Activity />}
+      example={
+        <Suspense>
+          <CallCommand projectKey={projectKey} />
+        </Suspense>
+      }
+      docs={["logs", "Logs"]}
       title={`No calls in ${periodText(search)}`}
       actions={
         <>
@@ -153,8 +159,7 @@ function FirstCall({ projectKey, search, onSearch }: StateProps) {
         </>
       }
     >
-      <p>Each call appears here within two seconds. To make one from a terminal:</p>
-      {command && <CodeBlock code={command.code} label="command" wrap className="mt-3 text-left text-ink" />}
+      Each call appears here within two seconds. To make one from a terminal:
     </EmptyState>
   );
 }

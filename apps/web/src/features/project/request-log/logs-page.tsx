@@ -5,6 +5,7 @@ import { asksForMethod, hasStatistics, logQueryFromFilters, periodOfSearch } fro
 import { ArrowUp, Download } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { ViewsButton } from "~/features/shared/saved-views/views-button.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
 import { lazyPart } from "~/ui/lazy-part.tsx";
@@ -72,6 +73,7 @@ export function LogsPage({ projectKey, search, onSearch, openId, onOpen }: LogsP
       <div className="mb-3 flex flex-wrap items-start gap-2">
         <QueryBar filters={search} onFilters={onFilters} values={known?.values} onLeave={leaveBar} />
         <PeriodSelect search={search} onSearch={change} />
+        <ViewsButton list="requests" />
         {logs.isFixed ? null : <LiveButton paused={logs.paused} onPause={logs.setPaused} />}
       </div>
       <FilterChips filters={search} onFilters={onFilters} />

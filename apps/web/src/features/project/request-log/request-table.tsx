@@ -8,7 +8,7 @@ import { classNames } from "~/ui/class-names.ts";
 import { LetterTile } from "~/ui/letter-tile.tsx";
 import { rowLinkLook, Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { ClockTime, formatDuration } from "~/ui/time.tsx";
-import { useSorted } from "~/ui/use-sorted.ts";
+import { useOrderInAddress, useSorted } from "~/ui/use-sorted.ts";
 import type { ShownRequest } from "./request-log.functions.ts";
 
 const sortedBy = {
@@ -35,7 +35,7 @@ type RequestTableProps = {
 
 /** Calls, newest first. One tab stop: the keys of lists move the focus, Enter opens. */
 export function RequestTable({ rows: newestFirst, versions, openId, onOpen, older }: RequestTableProps) {
-  const { rows, sort } = useSorted(newestFirst, sortedBy, older === null);
+  const { rows, sort } = useSorted(newestFirst, sortedBy, older === null, useOrderInAddress());
   const [onPhones, setOnPhones] = useState(phoneRows);
   const hasHidden = onPhones < rows.length;
   const [focused, setFocused] = useState<string | null>(null);

@@ -2,9 +2,7 @@ import { foldedTitle, foldFrames } from "@towpath/core/delivery/traceback/schema
 import { z } from "zod";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { type LogLine, plainText } from "~/ui/log-viewer/log-line.ts";
-
-const serverLogLevels = ["debug", "info", "warning", "error"] as const;
-export type ServerLogLevel = (typeof serverLogLevels)[number];
+import { type ServerLogLevel, serverLogLevels } from "./server-log-search.ts";
 
 /** A `line` event of `/api/deployments/{id}/log`. */
 export const serverLogLineSchema = z.object({

@@ -1,22 +1,17 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { ScrollText } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { BuildHeader } from "~/features/project/build/build-header.tsx";
 import { buildQuery } from "~/features/project/delivery/build.functions.ts";
 import { StreamProblem, StreamStateLabel, useLogStream } from "~/features/shared/log-stream/log-stream.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { ViewsButton } from "~/features/shared/saved-views/views-button.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { LogViewer } from "~/ui/log-viewer/log-viewer.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
-import {
-  atLeast,
-  requestHref,
-  type ServerLogLevel,
-  type ServerLogLine,
-  serverLogLineSchema,
-  toLogLines,
-} from "./server-log-line.ts";
+import { atLeast, requestHref, type ServerLogLine, serverLogLineSchema, toLogLines } from "./server-log-line.ts";
+import type { ServerLogLevel } from "./server-log-search.ts";
 
 const levelOptions: readonly { value: ServerLogLevel; label: string }[] = [
   { value: "debug", label: "All levels" },
@@ -30,12 +25,13 @@ type ServerLogPageProps = {
   buildId: string;
   /** Opens the log around this line; without it, at the newest lines. */
   at?: number | undefined;
+  level: ServerLogLevel;
+  onLevel: (level: ServerLogLevel) => void;
 };
 
 /** The live output of a build's server (PRJ-3, RUN-5). */
-export function ServerLogPage({ projectKey, buildId, at }: ServerLogPageProps) {
+export function ServerLogPage({ projectKey, buildId, at, level, onLevel }: ServerLogPageProps) {
   const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));
-  const [level, setLevel] = useState<ServerLogLevel>("debug");
   const deploymentId = build.deployment?.id ?? null;
   const stream = useLogStream(
     deploymentId && `/api/deployments/${deploymentId}/log${at === undefined ? "" : `?around=${at}`}`,
@@ -68,10 +64,11 @@ export function ServerLogPage({ projectKey, buildId, at }: ServerLogPageProps) {
                 <Select
                   aria-label="Level"
                   value={level}
-                  onChange={setLevel}
+                  onChange={onLevel}
                   options={levelOptions}
                   className="h-7 w-44"
                 />
+                <ViewsButton list="output" className="h-7" />
               </>
             }
             empty={
@@ -88,14 +85,23 @@ export function ServerLogPage({ projectKey, buildId, at }: ServerLogPageProps) {
   );
 }
 
+const printed = `import logging
+
+logging.getLogger("weather").warning("No station in %s", city)
+print("ready")`;
+
 /** In its place while nothing is live. */
 export function NoServerOutput() {
   return (
     <>
       <PageHeader title="Server output" />
-      <EmptyState icon={<ScrollText />} title="Nothing is live yet">
-        What the server prints appears here, such as <code>print("ready")</code> or its log, and what a call prints is
-        also shown with the call.
+      <EmptyState
+        icon={<ScrollText />}
+        title="Nothing is live yet"
+        example={{ code: printed, label: "example" }}
+        docs={["logs", "Logs"]}
+      >
+        What the server prints or logs appears here. What a call prints is also shown with the call.
       </EmptyState>
     </>
   );

@@ -9,7 +9,8 @@ import { Callout } from "~/ui/callout.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { RelativeTime } from "~/ui/time.tsx";
 
-const states: Readonly<Record<AttemptState, { readonly label: string; readonly tone: Tone }>> = {
+/** How the states of an attempt look. */
+export const attemptStates: Readonly<Record<AttemptState, { readonly label: string; readonly tone: Tone }>> = {
   connected: { label: "Connected", tone: "ok" },
   failed: { label: "Failed", tone: "bad" },
   waiting: { label: "In progress", tone: "info" },
@@ -24,7 +25,7 @@ type AttemptProps = {
 
 /** An attempt: its result in one line, and its steps when opened. */
 export function Attempt({ attempt, isOpen, projectKey }: AttemptProps) {
-  const { label, tone } = states[attempt.state];
+  const { label, tone } = attemptStates[attempt.state];
   return (
     <li className="border-b last:border-b-0">
       <details open={isOpen} className="group">

@@ -2,18 +2,23 @@ import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { AuthMode } from "@towpath/core/projects/project/schema";
 import { clientGuides } from "@towpath/mcp/connect";
-import { Stethoscope } from "lucide-react";
+import { Search, SearchX, Stethoscope } from "lucide-react";
+import { useEffect, useState } from "react";
 import type { SignInAttemptView } from "~/features/project/request-log/sign-in-attempts.server.ts";
 import { useLogChanges } from "~/features/project/request-log/use-log-changes.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { ViewsButton } from "~/features/shared/saved-views/views-button.tsx";
 import { Badge } from "~/ui/badge.tsx";
+import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
-import { CodeBlock } from "~/ui/code-block.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
+import { Input } from "~/ui/field.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { Attempt } from "./attempt.tsx";
+import { Select } from "~/ui/select.tsx";
+import { Attempt, attemptStates } from "./attempt.tsx";
+import { type SignInSearch, shownStates } from "./sign-in-search.ts";
 import { signInsQuery } from "./sign-ins.functions.ts";
 
 /** For each client; older ones rarely have the same problem. */
@@ -21,15 +26,22 @@ const shownAttempts = 5;
 /** Polling interval when too many pages are open for notifications of changes. */
 const pollMs = 5000;
 
+type SignInsPageProps = {
+  readonly projectKey: ProjectKey;
+  readonly search: SignInSearch;
+  readonly onSearch: (change: Partial<SignInSearch>) => void;
+};
+
 /** Why a client can't connect: its last attempts, step by step, with the reason (GW-5). */
-export function SignInsPage({ projectKey }: { readonly projectKey: ProjectKey }) {
+export function SignInsPage({ projectKey, search, onSearch }: SignInsPageProps) {
   const queryClient = useQueryClient();
   const query = signInsQuery(projectKey);
   const refetch = () => void queryClient.refetchQueries({ queryKey: query.queryKey, type: "active" });
   const isNotified = useLogChanges(projectKey, true, refetch, () => {});
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { data } = useSuspenseQuery(isNotified ? query : { ...query, refetchInterval: pollMs });
-  const clients = [...Map.groupBy(data.attempts, clientKey).values()];
+  const attempts = data.attempts.filter((attempt) => matches(attempt, search));
+  const clients = [...Map.groupBy(attempts, clientKey).values()];
   return (
     <>
       <PageHeader
@@ -43,9 +55,22 @@ export function SignInsPage({ projectKey }: { readonly projectKey: ProjectKey })
             Too many attempts came at once from strangers or one network, so this page is incomplete.
           </Callout>
         ) : null}
-        {clients.length === 0 ? (
+        {data.attempts.length === 0 ? (
           <Card>
             <HowToTry project={project} />
+          </Card>
+        ) : (
+          <Filters search={search} onSearch={onSearch} />
+        )}
+        {data.attempts.length > 0 && clients.length === 0 ? (
+          <Card>
+            <EmptyState
+              icon={<SearchX />}
+              title="No attempt matches"
+              actions={<Button onClick={() => onSearch({ state: "all", client: undefined })}>Clear the filters</Button>}
+            >
+              Only the last attempts of each client are kept here. Older ones are gone.
+            </EmptyState>
           </Card>
         ) : (
           clients.map((attempts) => (
@@ -54,6 +79,53 @@ export function SignInsPage({ projectKey }: { readonly projectKey: ProjectKey })
         )}
       </div>
     </>
+  );
+}
+
+const nameOf = ({ clientName, agent, clientId }: SignInAttemptView) =>
+  clientName ?? agent ?? clientId ?? "Unknown client";
+
+const matches = (attempt: SignInAttemptView, { state, client = "" }: SignInSearch): boolean =>
+  (state === "all" || attempt.state === state) &&
+  [nameOf(attempt), attempt.clientId ?? ""].some((text) => text.toLowerCase().includes(client.trim().toLowerCase()));
+
+const states = shownStates.map((value) => ({
+  value,
+  label: value === "all" ? "All attempts" : attemptStates[value].label,
+}));
+
+const typingMs = 250;
+
+function Filters({ search, onSearch }: Pick<SignInsPageProps, "search" | "onSearch">) {
+  const text = search.client ?? "";
+  const [typed, setTyped] = useState(text);
+  useEffect(() => setTyped(text), [text]);
+  useEffect(() => {
+    if (typed === text) return;
+    const timer = setTimeout(() => onSearch({ client: typed || undefined }), typingMs);
+    return () => clearTimeout(timer);
+  }, [typed, text, onSearch]);
+  return (
+    <search className="flex flex-wrap gap-2">
+      <div className="w-full sm:w-64">
+        <Input
+          type="search"
+          aria-label="Filter by client"
+          placeholder="Filter by client"
+          leading={<Search />}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      </div>
+      <Select
+        aria-label="Result"
+        className="w-40 max-sm:flex-1"
+        value={search.state}
+        onChange={(state) => onSearch({ state })}
+        options={states}
+      />
+      <ViewsButton list="sign-ins" />
+    </search>
   );
 }
 
@@ -107,14 +179,15 @@ type Project = { readonly name: string; readonly url: string; readonly authMode:
 function HowToTry({ project }: { readonly project: Project }) {
   const command = clientGuides(project, { way: "open" }).find(({ id }) => id === "inspector")?.snippet;
   return (
-    <EmptyState className="max-w-xl" icon={<Stethoscope />} title="No client has tried to connect yet">
+    <EmptyState
+      icon={<Stethoscope />}
+      title="No client has tried to connect yet"
+      example={command && { code: command.code, label: "command" }}
+      docs={["sign-in", "Who can call a server"]}
+    >
       <p>
         Paste the server's URL into a client such as Claude, Cursor or VS Code, without an API key. Each of its steps
-        appears here within seconds. Or try it from a terminal, which opens your browser:
-      </p>
-      {command && <CodeBlock code={command.code} label="command" wrap className="mt-3 text-left text-ink" />}
-      <p className="mt-3">
-        Calls with an API key appear only when the key is refused. Manage keys under{" "}
+        appears here within seconds. Calls with an API key appear only when the key is refused. Manage keys under{" "}
         <Link
           to="/$orgSlug/settings/api-keys"
           params={{ orgSlug: project.orgSlug }}
@@ -122,7 +195,7 @@ function HowToTry({ project }: { readonly project: Project }) {
         >
           API keys
         </Link>
-        .
+        . Or try it from a terminal, which opens your browser:
       </p>
     </EmptyState>
   );

@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getRequestHeaders } from "@tanstack/react-start/server";
+import { listDefaultViews } from "@towpath/core/operations/saved-view";
 import {
   getOrganizationAccess,
   getProfile as getProfileVerb,
@@ -70,11 +71,15 @@ export const createAuthorizationUrl = createServerFn({ method: "POST" })
 
 const organizationInput = z.object({ orgSlug: z.string().min(1).max(100) });
 
-/** The user's role and permissions in an organization (ORG-11). */
+/** The user's role and permissions in an organization (ORG-11), and with which views its lists open (CAP-7). */
 const getOrganization = createServerFn({ method: "GET" })
   .middleware([organizationAccess("organization.read")])
   .validator(input(organizationInput))
-  .handler(({ context, data }) => getOrganizationAccess({ ctx: context.ctx, input: data }));
+  .handler(async ({ context, data }) => {
+    const { ctx } = context;
+    const access = getOrganizationAccess({ ctx, input: data });
+    return { ...(await access), defaultViews: await listDefaultViews({ ctx, input: data }) };
+  });
 
 /** Sets the session's organization to the user's choice (AUTH-6). */
 export const switchOrganization = createServerFn({ method: "POST" })

@@ -63,7 +63,12 @@ export function ServerSwitcher({ open, projects, permissions, className }: Serve
       groups={groups}
       empty="No server or portal has that name."
       className={className ?? ""}
-      icon={<StatusDot tone={state?.tone ?? "neutral"} />}
+      icon={
+        <>
+          <StatusDot tone={state?.tone ?? "neutral"} />
+          {project?.iconUrl ? <img src={project.iconUrl} alt="" className="size-5 rounded-sm" /> : null}
+        </>
+      }
     >
       {project?.name ?? open.projectName}
       {state ? <span className="sr-only">, {state.label}</span> : null}

@@ -4,6 +4,7 @@ import { useRedeploy } from "~/features/project/build/redeploy-button.tsx";
 import { buildsQuery, toolNamesQuery } from "~/features/project/delivery/build.functions.ts";
 import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { viewsQuery } from "~/features/shared/saved-views/saved-views.functions.ts";
 import { openOrganization } from "~/features/shell/navigation/organization-switcher.tsx";
 import { signOut } from "~/features/shell/navigation/sign-out.ts";
 import type { SearchGroup } from "~/ui/rank-items.ts";
@@ -29,7 +30,11 @@ export function useCommands(place: PalettePlace, onShortcuts: () => void): reado
   const { data: built } = useInfiniteQuery({ ...buildsQuery(key), enabled: project?.kind === "hosted" });
   const latest = branches?.find(({ isDefault }) => isDefault)?.latestBuild ?? null;
   const builds = built?.pages[0]?.data.slice(0, maxBuilds) ?? [];
-  return paletteGroups(place, project ? { name: project.name, url: project.url, latest, tools, builds } : null, {
+  const orgSlug = place.organization?.slug ?? "";
+  const { data: ofOrganization = [] } = useQuery({ ...viewsQuery({ orgSlug }), enabled: place.organization !== null });
+  const { data: ofProject = [] } = useQuery({ ...viewsQuery(key), enabled: place.open !== null });
+  const views = { ofOrganization, ofProject };
+  return paletteGroups(place, project ? { name: project.name, url: project.url, latest, tools, builds } : null, views, {
     open: (path) => router.history.push(path),
     openDocument: (path) => window.location.assign(path),
     follow: (link) => void router.navigate(link),

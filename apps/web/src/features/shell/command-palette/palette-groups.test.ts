@@ -33,6 +33,16 @@ const profile = {
   projects: [own("weather-api"), own("wiki-elsewhere", "external"), own("desk-portal", "portal"), foreign],
 } as const satisfies PalettePlace["profile"];
 
+const view = (list: "audit" | "requests", name: string, search: Readonly<Record<string, string>>) => ({
+  id: name,
+  list,
+  name,
+  search,
+  missing: {},
+  isShared: false,
+  isDefault: false,
+});
+
 /** The entries of a role on a page of this server or portal; `done` collects their actions. */
 function palette(role: Role, opened: Projects[number] | null = null) {
   const done: unknown[][] = [];
@@ -54,6 +64,10 @@ function palette(role: Role, opened: Projects[number] | null = null) {
       latest,
       tools: ["forecast", "weather-api"],
       builds: latest ? [{ ...latest, commitMessage: "Add gusts\n\nIn knots.", branch: { name: "gusts-2" } }] : [],
+    },
+    {
+      ofOrganization: [view("audit", "Keys this week", { group: "keys", time: "7d" })],
+      ofProject: [view("requests", "Slow calls", { duration: ">1s" })],
     },
     actions,
   );
@@ -94,6 +108,15 @@ test("UI-4 servers are found first, then tools, builds by message, commit or bra
     expect(enter(query)).toEqual(["open", "/acme/weather-api/build-logs/b1"]);
   expect(labels("gusts")).toEqual(["Add gusts"]);
   expect(enter("rollbacks")).toEqual(["openDocument", "/docs/previews"]);
+});
+
+test("UI-4 CAP-7 saved views are found by name and by list, those of a server on its pages", () => {
+  const { enter, labels } = palette("owner", own("weather-api"));
+  const logs = { to: "/$orgSlug/$projectName/logs", params: { orgSlug: "acme", projectName: "weather-api" } };
+  expect(enter("slow calls")).toEqual(["follow", { ...logs, search: { duration: ">1s" } }]);
+  expect(enter("keys this week")).toMatchObject(["follow", { to: "/$orgSlug/settings/audit-log" }]);
+  expect(labels("view")).toEqual(expect.arrayContaining(["Slow calls", "Keys this week"]));
+  expect(palette("owner").labels()).not.toContain("Slow calls");
 });
 
 test("UI-4 AUTH-6 a server of another organization is opened in a new document, as is the organization", () => {

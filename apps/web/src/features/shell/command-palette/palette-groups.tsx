@@ -1,4 +1,5 @@
 import { versionText } from "@towpath/core/delivery/build/version/schema";
+import type { SavedView } from "@towpath/core/operations/saved-view";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
 import {
   BookOpen,
@@ -29,6 +30,7 @@ import { documentPath } from "~/features/site/docs/document-path.ts";
 import type { SearchGroup } from "~/ui/rank-items.ts";
 import type { SearchAction } from "~/ui/search-list.tsx";
 import type { Theme } from "~/ui/theme.ts";
+import { viewsOf } from "./palette-views.tsx";
 
 /** Where the palette is opened, which determines its entries. */
 export type PalettePlace = {
@@ -54,6 +56,9 @@ type OpenProject = {
 
 type Version = { readonly id: string; readonly commitSha: string; readonly packageVersion: string | null };
 
+/** Saved views of the organization's lists, and of the open project's. */
+type Views = { readonly ofOrganization: readonly SavedView[]; readonly ofProject: readonly SavedView[] };
+
 /** Actions of the entries. */
 export type PaletteActions = {
   readonly open: (path: string) => void;
@@ -74,6 +79,7 @@ type Group = SearchGroup<SearchAction>;
 export function paletteGroups(
   { profile, organization, open }: PalettePlace,
   project: OpenProject | null,
+  views: Views,
   actions: PaletteActions,
 ): readonly Group[] {
   const permissions = organization?.permissions ?? [];
@@ -99,6 +105,15 @@ export function paletteGroups(
     { label: "Portals", items: projects.flatMap((each) => (each.isPortal ? [each.entry] : [])) },
     ...(open && project ? [toolsOf(open.key, project, actions), buildsOf(open.key, project, actions)] : []),
     { label: "Pages", items: [...pagesOf(screens, actions), { ...account, run: () => actions.open("/account") }] },
+    {
+      label: "Saved views",
+      items: [
+        ...(open ? viewsOf(open.key, views.ofProject, actions) : []),
+        ...(organization
+          ? viewsOf({ orgSlug: organization.slug, projectName: "" }, views.ofOrganization, actions)
+          : []),
+      ],
+    },
     { label: "Documentation", items: documents(actions), isSecondary: true },
     { label: "Organizations", items: organizationsOf(profile, organization, actions) },
     { label: "Actions", items: [...creating(organization, actions), ...personal(actions)] },

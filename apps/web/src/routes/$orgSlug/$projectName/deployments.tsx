@@ -11,15 +11,20 @@ import {
 } from "~/features/project/deployment/deployments-states.tsx";
 import { withOwnError } from "~/features/shared/error-screens/page-error.tsx";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { searchParameters, text } from "~/http/search-parameters.ts";
+import { openDefaultView } from "~/features/shared/saved-views/default-view.ts";
+import { order, searchParameters, text } from "~/http/search-parameters.ts";
+
+const validateSearch = searchParameters({ branch: (value) => text(255)(value) || undefined, order });
 
 export const Route = createFileRoute("/$orgSlug/$projectName/deployments")({
   // Only servers that are built here have deployments.
-  beforeLoad: async ({ context, params }) => {
+  beforeLoad: async (opening) => {
+    const { context, params } = opening;
     const { kind } = await context.queryClient.ensureQueryData(projectQuery(params));
     if (kind !== "hosted") throw redirect({ to: "/$orgSlug/$projectName/inspector", params, replace: true });
+    await openDefaultView(opening, "deployments", validateSearch);
   },
-  validateSearch: searchParameters({ branch: (value) => text(255)(value) || undefined }),
+  validateSearch,
   loaderDeps: ({ search: { branch } }) => ({ branch }),
   loader: async ({ context, params, deps: { branch } }) => {
     try {

@@ -3,11 +3,13 @@ import { defaultErrorSearch, type ErrorSearch, errorSearchParameters } from "~/f
 import { ErrorsPending } from "~/features/project/errors/error-states.tsx";
 import { errorsQuery } from "~/features/project/errors/errors.functions.ts";
 import { ErrorsPage } from "~/features/project/errors/errors-page.tsx";
+import { openDefaultView } from "~/features/shared/saved-views/default-view.ts";
 
 /** CAP-6 */
 export const Route = createFileRoute("/$orgSlug/$projectName/errors/")({
   validateSearch: errorSearchParameters,
   search: { middlewares: [stripSearchParams(defaultErrorSearch)] },
+  beforeLoad: (opening) => openDefaultView(opening, "errors", errorSearchParameters),
   loaderDeps: ({ search }) => search,
   loader: ({ context, params, deps }) => context.queryClient.ensureQueryData(errorsQuery(params, deps)),
   head: ({ params }) => ({ meta: [{ title: `Errors · ${params.projectName} · Towpath` }] }),

@@ -9,12 +9,14 @@ import {
   logValuesQuery,
   newestLogsQuery,
 } from "~/features/project/request-log/request-log.functions.ts";
+import { openDefaultView } from "~/features/shared/saved-views/default-view.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
   validateSearch: logSearchParameters,
   search: { middlewares: [stripSearchParams(defaultLogSearch)] },
-  // Without the open request: showing its details must not load the list again.
-  loaderDeps: ({ search: { request: _open, ...deps } }) => deps,
+  beforeLoad: (opening) => openDefaultView(opening, "requests", logSearchParameters),
+  // Without the open request and the order: neither must load the list again.
+  loaderDeps: ({ search: { request: _open, order: _order, ...deps } }) => deps,
   loader: async ({ context, params, deps }) => {
     const showsProtocol = deps.protocol ?? isProtocolShown();
     await Promise.all([
@@ -29,10 +31,10 @@ export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
 
 function LogsRoute() {
   const projectKey = Route.useParams();
-  const { request, ...current } = Route.useSearch();
+  const { request, order, ...current } = Route.useSearch();
   const navigate = Route.useNavigate();
   // A step of the browser's history, so that Back leads to the filters before.
-  const change = (next: LogSearch) => void navigate({ search: { ...next, request }, resetScroll: false });
+  const change = (next: LogSearch) => void navigate({ search: { ...next, request, order }, resetScroll: false });
   const open = (id: string | null) =>
     void navigate({ search: (before) => ({ ...before, request: id ?? undefined }), replace: true, resetScroll: false });
   return <LogsPage projectKey={projectKey} search={current} onSearch={change} openId={request ?? null} onOpen={open} />;

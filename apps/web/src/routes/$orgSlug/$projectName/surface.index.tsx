@@ -3,12 +3,14 @@ import { surfaceQuery } from "~/features/inspector/surface/surface.functions.ts"
 import { SurfacePage } from "~/features/inspector/surface/surface-page.tsx";
 import { type SurfaceSearch, surfaceSearchParameters } from "~/features/inspector/surface/surface-search.ts";
 import { defaultActivitySearch } from "~/features/project/analytics/activity-search.ts";
+import { openDefaultView } from "~/features/shared/saved-views/default-view.ts";
 import { PagePending } from "~/ui/page-pending.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/surface/")({
   validateSearch: surfaceSearchParameters,
   search: { middlewares: [stripSearchParams(defaultActivitySearch)] },
-  loaderDeps: ({ search: { kind: _kind, ...deps } }) => deps,
+  beforeLoad: (opening) => openDefaultView(opening, "surface", surfaceSearchParameters),
+  loaderDeps: ({ search: { timeRange, against } }) => ({ timeRange, against }),
   loader: ({ context, params, deps: { timeRange, against } }) =>
     context.queryClient.ensureQueryData(surfaceQuery(params, timeRange, against)),
   head: ({ params }) => ({ meta: [{ title: `Surface · ${params.projectName} · Towpath` }] }),

@@ -1,7 +1,8 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { auditActorsQuery, auditLogQuery } from "~/features/organization/audit-log/audit-log.functions.ts";
 import { AuditLogPage, AuditLogPending } from "~/features/organization/audit-log/audit-log-page.tsx";
-import { oneOf, searchParameters, text } from "~/http/search-parameters.ts";
+import { openDefaultView } from "~/features/shared/saved-views/default-view.ts";
+import { oneOf, order, searchParameters, text } from "~/http/search-parameters.ts";
 
 const groups = [
   "people",
@@ -16,14 +17,18 @@ const groups = [
   "github",
 ] as const;
 
+const validateSearch = searchParameters({
+  actor: text(60),
+  group: oneOf(groups),
+  time: oneOf(["24h", "7d", "30d", "90d"] as const),
+  order,
+});
+
 /** ORG-10 */
 export const Route = createFileRoute("/$orgSlug/settings/audit-log")({
-  validateSearch: searchParameters({
-    actor: text(60),
-    group: oneOf(groups),
-    time: oneOf(["24h", "7d", "30d", "90d"] as const),
-  }),
-  loaderDeps: ({ search }) => search,
+  validateSearch,
+  beforeLoad: (opening) => openDefaultView(opening, "audit", validateSearch),
+  loaderDeps: ({ search: { order: _order, ...deps } }) => deps,
   loader: ({ context, params, deps }) =>
     Promise.all([
       context.queryClient.ensureInfiniteQueryData(auditLogQuery(params.orgSlug, deps)),
@@ -36,11 +41,12 @@ export const Route = createFileRoute("/$orgSlug/settings/audit-log")({
 
 function AuditLog() {
   const { orgSlug } = Route.useParams();
+  const { order: _order, ...search } = Route.useSearch();
   const navigate = Route.useNavigate();
   return (
     <AuditLogPage
       orgSlug={orgSlug}
-      search={Route.useSearch()}
+      search={search}
       onSearch={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })}
     />
   );

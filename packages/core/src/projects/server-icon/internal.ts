@@ -1,0 +1,1 @@
+export { findIconUrl, iconUrl, readServerIcon, storeServerIcon, type TakenIcon } from "./server-icon.store.ts";
