@@ -89,7 +89,7 @@ const allowedPackages = {
  */
 const webFeatures = Object.entries({
   shared: ["answers", "error-reporting", "log-stream", "picture", "session", "error-screens", "project-screen"],
-  account: ["sign-in", "oauth", "account", "invitations"],
+  account: ["sign-in", "oauth", "account", "caller-values", "invitations"],
   organization: [
     "audit-log",
     "github",

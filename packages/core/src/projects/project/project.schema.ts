@@ -114,6 +114,12 @@ const laterSettings = {
   identityAssertion: z.boolean().optional(),
   sleepingLists: sleepingListsSchema.optional(),
   keepsData: z.boolean().optional(),
+  callerInstances: z
+    .int()
+    .min(1, "At least one")
+    .max(1000, "At most 1000")
+    .optional()
+    .describe("callers with values of their own that are served at a time, each by an instance of their own"),
 };
 
 export const deployProjectSchema = z.object({

@@ -1,7 +1,7 @@
 import type { SecretView } from "@towpath/core/projects/secret";
 import { secretValueSchema } from "@towpath/core/projects/secret/schema";
 import { useState } from "react";
-import { ValueControl, WithError } from "~/features/onboarding/server-form/variable-fields.tsx";
+import { WithError } from "~/features/onboarding/server-form/variable-fields.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { changeVariable } from "~/features/shared/project-screen/settings.functions.ts";
 import { useSubmit } from "~/http/use-submit.ts";
@@ -9,7 +9,8 @@ import { Button } from "~/ui/button.tsx";
 import { Failure } from "~/ui/callout.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { Form, FormEnd } from "~/ui/form.tsx";
-import { EnvironmentChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
+import { SecretInput } from "~/ui/secret-input.tsx";
+import { EnvironmentChoice, PerCallerChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
 
 type Edited = {
   projectKey: ProjectKey;
@@ -17,7 +18,7 @@ type Edited = {
   onChanged: () => Promise<void>;
 };
 
-/** Changes a variable's value, description, environments and sensitivity (KEY-1); the stored value is not shown. */
+/** Changes a variable's value, description, environments, sensitivity and whose value it is (KEY-1, CAP-1); the stored value is not shown. */
 export function EditVariable(edited: Edited) {
   const [open, setOpen] = useState(false);
   const { keyName } = edited.variable;
@@ -44,6 +45,7 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
   const [description, setDescription] = useState(variable.description ?? "");
   const [environments, setEnvironments] = useState(variable.environments);
   const [sensitive, setSensitive] = useState(variable.sensitive);
+  const [perCaller, setPerCaller] = useState(variable.perCaller);
   const { busy, problem: failure, run, refuse } = useSubmit();
   const invalid = secretValue === "" ? null : secretValueSchema.safeParse(secretValue).error?.issues[0]?.message;
   const submit = async () => {
@@ -55,6 +57,7 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
       ...(description !== (variable.description ?? "") && { description }),
       ...(environments.join() !== variable.environments.join() && { environments: [...environments] }),
       ...(sensitive !== variable.sensitive && { sensitive }),
+      ...(perCaller !== variable.perCaller && { perCaller }),
     };
     if (Object.keys(changes).length === 0) return onClose();
     await run(async () => {
@@ -69,7 +72,7 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
         <span className="text-sm font-medium">New value</span>
         <WithError problem={invalid ?? null}>
           {(control) => (
-            <ValueControl
+            <SecretInput
               control={control}
               called={keyName}
               value={secretValue}
@@ -82,6 +85,7 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
       <VariableDescription value={description} onChange={setDescription} />
       <EnvironmentChoice chosen={environments} onChange={setEnvironments} />
       <SensitiveChoice checked={sensitive} onChange={setSensitive} />
+      <PerCallerChoice checked={perCaller} onChange={setPerCaller} />
       <Failure title="The variable was not changed">{failure}</Failure>
       <FormEnd busy={busy} submit="Save changes" onCancel={onClose} />
     </Form>
