@@ -7,6 +7,7 @@ import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { AddVariables } from "./add-variables.tsx";
+import { CallerInstances } from "./caller-instances.tsx";
 import { listedNames } from "./listed-names.ts";
 import { type Saved, SavedChanges } from "./saved-changes.tsx";
 import { type Missing, useMissingVariables } from "./use-missing-variables.ts";
@@ -39,6 +40,7 @@ export function VariableSettings({ projectKey, saved, onSaved }: VariableSetting
       </div>
       <VariableList projectKey={projectKey} variables={variables} onChanged={refresh} />
       <CardBody className="flex flex-col gap-5 border-t pt-4">
+        {variables.some(({ perCaller }) => perCaller) ? <CallerInstances projectKey={projectKey} /> : null}
         <AddVariables
           projectKey={projectKey}
           stored={variables}
