@@ -106,6 +106,9 @@ const description = z
   .nullish()
   .transform((value) => (value ? value : null));
 
+/** How many callers with values of their own are served at a time, each by an instance of their own (CAP-1). */
+export const callerInstancesSchema = z.int().min(1, "At least one").max(1000, "At most 1000");
+
 /** Settings with defaults of their own, which a form for a new server doesn't ask for. */
 const laterSettings = {
   watchPaths: watchPathsSchema.optional(),
@@ -114,12 +117,7 @@ const laterSettings = {
   identityAssertion: z.boolean().optional(),
   sleepingLists: sleepingListsSchema.optional(),
   keepsData: z.boolean().optional(),
-  callerInstances: z
-    .int()
-    .min(1, "At least one")
-    .max(1000, "At most 1000")
-    .optional()
-    .describe("callers with values of their own that are served at a time, each by an instance of their own"),
+  callerInstances: callerInstancesSchema.optional(),
 };
 
 export const deployProjectSchema = z.object({
