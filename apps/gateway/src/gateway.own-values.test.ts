@@ -129,7 +129,7 @@ test("CAP-1 once a value has changed, the runner is asked before the next call",
   await until(async () => (await client.callTool(echo)).isError === true, 1000);
 });
 
-test("CAP-1 who is no person is told so, at open servers too, and never served by the owner's value", async () => {
+test("CAP-1 who is no person learns that, at open servers too, and never served by the owner's value", async () => {
   const { server } = await deployed();
   serveCallers(server);
   const { bearer } = await storeApiKey(rig, server.organizationId);

@@ -9,7 +9,7 @@ export function needsPerson({ call }: Admitted): GatewayError {
   const remedy =
     authMode === "towpath-cloud"
       ? "Sign in as a person, or use a personal API key; keys of the organization and workloads have no values."
-      : "It lets everybody in without a sign-in, so nobody can be told apart: its owner can require a sign-in under Settings, Access.";
+      : "It lets everybody in without a sign-in, so callers can't be distinguished: its owner can require a sign-in under Settings, Access.";
   return new GatewayError(
     "person_needed",
     `This server works with values that each person brings (${perCaller.join(", ")}). ${remedy}`,
@@ -18,7 +18,7 @@ export function needsPerson({ call }: Admitted): GatewayError {
 
 /**
  * Refuses a person who lacks values, with the address where they are entered: by URL-mode elicitation (MCP 2025-11-25)
- * where the client said that it can, as the text of a failed tool for `tools/call`, which every client shows, and as an
+ * where the client declared that it can, as the text of a failed tool for `tools/call`, which every client shows, and as an
  * error for anything else.
  *
  * @param missing names of the variables, comma-separated
