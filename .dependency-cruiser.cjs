@@ -98,7 +98,7 @@ const webFeatures = Object.entries({
     "project-screen",
     "saved-views",
   ],
-  account: ["sign-in", "oauth", "account", "invitations"],
+  account: ["sign-in", "oauth", "account", "caller-values", "invitations"],
   organization: [
     "audit-log",
     "github",

@@ -55,6 +55,7 @@ export async function startGateway(
   callers.start((isCertain) => isCertain && savedState.discard());
   limits.start();
   base.gateways.start(gateway.onNews);
+  const stopValues = base.notifications.subscribe({ channel: "towpath_caller_value" }, gateway.onCallerValue);
   savedState.start();
   record.start();
   if (!base.routes.isLoaded) await base.routes.opening;
@@ -66,6 +67,7 @@ export async function startGateway(
       // The next process, which may serve already, has the metrics from now on.
       await stopMetrics?.();
       await drainHttpServer(server, { requestsMs, idleMs });
+      stopValues();
       for (const part of [feed, limits, base.gateways]) part.stop();
       await Promise.all([callers, record, savedState, gateway.servers].map((part) => part.stop()));
       // A database that hangs does not close connections either.
@@ -117,6 +119,11 @@ async function compose(base: Base) {
     else if (news.level === null) portals.memberSessions.end(news.session);
     else portals.memberSessions.setLevel(news.session, news.level);
   };
+  /** `notified`: project and person; undefined: changes may have been missed. */
+  const onCallerValue = (notified?: string): void => {
+    const callerId = notified?.split(" ")[1] ?? null;
+    for (const part of [leases, record.parts.redactors]) part.callerChanged(callerId);
+  };
   const health = (): Health => ({ ok: routes.isLoaded, routes: routes.size, database: feed.isFresh() });
   peers.onQuestion(async (question) => {
     if (question.kind === "health") return health();
@@ -146,7 +153,19 @@ async function compose(base: Base) {
     log,
   });
   const server = createHttpServer(handle, entry.connections);
-  return { server, feed, portals: portals.portals, callers, limits, record, servers, savedState, allMetrics, onNews };
+  return {
+    server,
+    feed,
+    portals: portals.portals,
+    callers,
+    limits,
+    record,
+    servers,
+    savedState,
+    allMetrics,
+    onNews,
+    onCallerValue,
+  };
 }
 
 function inUse(error: unknown, { port, host }: GatewayConfig): unknown {

@@ -19,6 +19,9 @@ const statusOf = {
   caller_not_allowed: 403,
   // Answers the call, as a server would.
   tool_not_allowed: 200,
+  // These two answer the call, as a server would.
+  values_needed: 200,
+  person_needed: 200,
   call_unclear: 403,
   body_too_large: 413,
   caller_rate_limited: 429,
@@ -66,6 +69,8 @@ export class GatewayError extends Error {
   readonly runnerCode: string | null;
   /** The step of the client's sign-in, for refused credentials. */
   signIn: RefusedSignIn | null = null;
+  /** What answers a JSON-RPC request in place of an error of ours: `error` or `result`. */
+  rpcAnswer: { readonly error: unknown } | { readonly result: unknown } | null = null;
 
   constructor(
     code: GatewayErrorCode,
@@ -166,6 +171,7 @@ export type RpcId = string | number | null;
 function errorBody(refusal: GatewayError, id: RpcId | readonly RpcId[] | undefined): unknown {
   if (id === undefined) return { error: { code: refusal.code, message: refusal.message } };
   if (typeof id === "object" && id !== null) return id.map((each) => errorBody(refusal, each));
+  if (refusal.rpcAnswer) return { jsonrpc: "2.0", id, ...refusal.rpcAnswer };
   const { rpcCode: code, message, headers } = refusal;
   const wait = headers["retry-after"];
   // Clients show the error, not the headers of the response that brought it.

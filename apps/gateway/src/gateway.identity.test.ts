@@ -265,6 +265,7 @@ test("GW-11 an assertion is renewed at half of its life, each caller and server 
     limits: null,
     listing: null,
     answersAsleep: false,
+    perCaller: [],
     release: null,
   });
   const [one, two] = [route("one"), route("two")];

@@ -9,18 +9,20 @@ import {
   type AroundCall,
   assertNoRunner,
   createRunnerApi,
+  partsOf,
   type RunnerAddress,
   RunnerError,
   type RunnerHandlers,
 } from "@towpath/runner-api";
 import { claimServers, openDriver, type RunnerIdentity, type RuntimeDriver } from "@towpath/runtime";
-import { checkDatabase, createSecretBox, versionsOf } from "@towpath/secrets";
+import { checkDatabase, createSecretBox, readCallerValues, versionsOf } from "@towpath/secrets";
 import { createRedactor } from "@towpath/secrets/redaction";
 import { addReadings, openExporter, openRegistry, poolReadings, serveMetrics, spanReadings } from "@towpath/telemetry";
 import { type SpanSink, startTrace } from "@towpath/telemetry/trace";
 import type { Logger } from "pino";
 import type { RunnerConfig } from "./config.ts";
 import { cachingReader } from "./deployments/caching-reader.ts";
+import { requireValues, stampOf } from "./deployments/caller-values.ts";
 import {
   deploymentUses,
   existingDeployments,
@@ -96,6 +98,12 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     spool,
   );
   const deployments = cachingReader((id) => readDeployment(database, id), complain("the database is unavailable"));
+  const readValues = cachingReader((server) => {
+    const { deploymentId, callerId } = partsOf(server);
+    return callerId === null
+      ? Promise.resolve(null)
+      : readCallerValues(database.pool, { deploymentId, userId: callerId });
+  }, complain("the database is unavailable"));
   const requireDeployment = async (deploymentId: string) => {
     const deployment = await deployments(deploymentId);
     if (deployment === null) throw new RunnerError("not_found", "There is no such deployment.");
@@ -104,7 +112,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const budget = budgetOf(config.budget, host.capacity);
   const alertRefused = createNoPlaceAlert({
     db: database.db,
-    projectOf: async (deploymentId) => (await requireDeployment(deploymentId)).projectId,
+    projectOf: async (server) => (await requireDeployment(partsOf(server).deploymentId)).projectId,
     onProblem: complain("an alert could not be raised"),
   });
   const places = new Places(budget, config.placeWaitMs, alertRefused);
@@ -127,21 +135,26 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     onError: complain("a server could not be started"),
     uses: (ids) => deploymentUses(database.db, ids),
     nextRebuild: (id) => nextRebuild(database.db, id),
-    async owner(deploymentId) {
-      return (await requireDeployment(deploymentId)).organizationId;
+    async owner(server) {
+      const { deploymentId, callerId } = partsOf(server);
+      const { organizationId, projectId, callerInstances: most } = await requireDeployment(deploymentId);
+      return { organizationId, callers: callerId === null ? null : { projectId, most } };
     },
-    async open(deploymentId) {
+    valuesStamp: async (server) => stampOf(requireValues(await readValues(server))),
+    async open(key) {
+      const { deploymentId, callerId } = partsOf(key);
       const deployment = await requireDeployment(deploymentId);
-      const { server, secrets: values } = serverOfDeployment(deployment, {
-        serverUrl: config.serverUrl,
-        limits: config.limits,
-        box: secrets,
-      });
+      const own = callerId === null ? null : requireValues(await readValues(key));
+      const sources = { serverUrl: config.serverUrl, limits: config.limits, box: secrets };
+      const { server, secrets: values } = serverOfDeployment(deployment, sources, own);
       const redactor = createRedactor(values);
       const ids = { projectId: deployment.projectId, deploymentId };
-      record.decrypted({ ...deployment, versions: versionsOf(deployment.stored) });
-      const memo = memoOf(deployment, server.limits, values);
-      return { server, label: deployment.slug, log: serverLog(ids, lines.push, redactor), redact: redactor.text, memo };
+      record.decrypted({ ...deployment, callerId, versions: versionsOf(own?.stored ?? deployment.stored) });
+      const valuesStamp = own && stampOf(own);
+      const memo = memoOf(deployment, { callerId, valuesStamp }, server.limits, values);
+      const log = serverLog(ids, lines.push, redactor);
+      const opened = { server, label: deployment.slug, log, redact: redactor.text, memo };
+      return valuesStamp === null ? opened : { ...opened, valuesStamp };
     },
   });
   // Before the servers continue to print.
@@ -249,14 +262,14 @@ function handlersOf(
   isolation: RuntimeDriver["host"]["selfTest"],
 ): RunnerHandlers {
   return {
-    ensure: ({ deploymentId }) => pool.lease(deploymentId),
-    verify: ({ deploymentId }) => pool.verify(deploymentId),
-    async stop({ deploymentId }) {
-      await pool.stop(deploymentId);
+    ensure: ({ server }) => pool.lease(server),
+    verify: ({ server }) => pool.verify(server),
+    async stop({ server }) {
+      await pool.stop(server);
       return {};
     },
-    isRunning: async ({ deploymentId, instanceId }) => ({ isRunning: await pool.isRunning(deploymentId, instanceId) }),
-    state: async ({ deploymentId }) => ({ state: await pool.state(deploymentId) }),
+    isRunning: async ({ server, instanceId }) => ({ isRunning: await pool.isRunning(server, instanceId) }),
+    state: async ({ server }) => ({ state: await pool.state(server) }),
     list: async () => ({ instances: await pool.list() }),
     isolation,
     prewarm: async () => prewarm.report(),

@@ -30,6 +30,7 @@ import { Route as SiteIndexRouteImport } from "./routes/_site/index";
 import { Route as SitePricingRouteImport } from "./routes/_site/pricing";
 import { Route as AccountEmailRouteImport } from "./routes/account_.email";
 import { Route as InvitationsInvitationIdRouteImport } from "./routes/invitations/$invitationId";
+import { Route as MyValuesProjectIdRouteImport } from "./routes/my-values.$projectId";
 import { Route as NewIndexRouteImport } from "./routes/new/index";
 import { Route as NewGithubInstallRouteImport } from "./routes/new/github-install";
 import { Route as NewGithubInstallSuccessRouteImport } from "./routes/new/github-install-success";
@@ -74,6 +75,7 @@ import { Route as OrgSlugSettingsGeneralRouteImport } from "./routes/$orgSlug/se
 import { Route as OrgSlugSettingsGithubRouteImport } from "./routes/$orgSlug/settings/github";
 import { Route as OrgSlugSettingsInstanceRouteImport } from "./routes/$orgSlug/settings/instance";
 import { Route as OrgSlugSettingsMembersRouteImport } from "./routes/$orgSlug/settings/members";
+import { Route as OrgSlugSettingsMyValuesRouteImport } from "./routes/$orgSlug/settings/my-values";
 import { Route as OrgSlugSettingsPreferencesRouteImport } from "./routes/$orgSlug/settings/preferences";
 import { Route as OrgSlugSettingsProfileRouteImport } from "./routes/$orgSlug/settings/profile";
 import { Route as OrgSlugSettingsSecurityRouteImport } from "./routes/$orgSlug/settings/security";
@@ -240,6 +242,11 @@ const AccountEmailRoute = AccountEmailRouteImport.update({
 const InvitationsInvitationIdRoute = InvitationsInvitationIdRouteImport.update({
   id: "/invitations/$invitationId",
   path: "/invitations/$invitationId",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const MyValuesProjectIdRoute = MyValuesProjectIdRouteImport.update({
+  id: "/my-values/$projectId",
+  path: "/my-values/$projectId",
   getParentRoute: () => rootRouteImport,
 } as any);
 const NewIndexRoute = NewIndexRouteImport.update({
@@ -470,6 +477,11 @@ const OrgSlugSettingsInstanceRoute = OrgSlugSettingsInstanceRouteImport.update({
 const OrgSlugSettingsMembersRoute = OrgSlugSettingsMembersRouteImport.update({
   id: "/settings/members",
   path: "/settings/members",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugSettingsMyValuesRoute = OrgSlugSettingsMyValuesRouteImport.update({
+  id: "/settings/my-values",
+  path: "/settings/my-values",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
 const OrgSlugSettingsPreferencesRoute =
@@ -834,6 +846,7 @@ export interface FileRoutesByFullPath {
   "/pricing": typeof SitePricingRoute;
   "/account/email": typeof AccountEmailRoute;
   "/invitations/$invitationId": typeof InvitationsInvitationIdRoute;
+  "/my-values/$projectId": typeof MyValuesProjectIdRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
@@ -877,6 +890,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/settings/members": typeof OrgSlugSettingsMembersRoute;
+  "/$orgSlug/settings/my-values": typeof OrgSlugSettingsMyValuesRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
   "/$orgSlug/settings/profile": typeof OrgSlugSettingsProfileRoute;
   "/$orgSlug/settings/security": typeof OrgSlugSettingsSecurityRoute;
@@ -958,6 +972,7 @@ export interface FileRoutesByTo {
   "/pricing": typeof SitePricingRoute;
   "/account/email": typeof AccountEmailRoute;
   "/invitations/$invitationId": typeof InvitationsInvitationIdRoute;
+  "/my-values/$projectId": typeof MyValuesProjectIdRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
@@ -1002,6 +1017,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/settings/members": typeof OrgSlugSettingsMembersRoute;
+  "/$orgSlug/settings/my-values": typeof OrgSlugSettingsMyValuesRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
   "/$orgSlug/settings/profile": typeof OrgSlugSettingsProfileRoute;
   "/$orgSlug/settings/security": typeof OrgSlugSettingsSecurityRoute;
@@ -1087,6 +1103,7 @@ export interface FileRoutesById {
   "/_site/pricing": typeof SitePricingRoute;
   "/account_/email": typeof AccountEmailRoute;
   "/invitations/$invitationId": typeof InvitationsInvitationIdRoute;
+  "/my-values/$projectId": typeof MyValuesProjectIdRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
@@ -1131,6 +1148,7 @@ export interface FileRoutesById {
   "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/settings/members": typeof OrgSlugSettingsMembersRoute;
+  "/$orgSlug/settings/my-values": typeof OrgSlugSettingsMyValuesRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
   "/$orgSlug/settings/profile": typeof OrgSlugSettingsProfileRoute;
   "/$orgSlug/settings/security": typeof OrgSlugSettingsSecurityRoute;
@@ -1217,6 +1235,7 @@ export interface FileRouteTypes {
     | "/pricing"
     | "/account/email"
     | "/invitations/$invitationId"
+    | "/my-values/$projectId"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
@@ -1260,6 +1279,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/settings/github"
     | "/$orgSlug/settings/instance"
     | "/$orgSlug/settings/members"
+    | "/$orgSlug/settings/my-values"
     | "/$orgSlug/settings/preferences"
     | "/$orgSlug/settings/profile"
     | "/$orgSlug/settings/security"
@@ -1341,6 +1361,7 @@ export interface FileRouteTypes {
     | "/pricing"
     | "/account/email"
     | "/invitations/$invitationId"
+    | "/my-values/$projectId"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
@@ -1385,6 +1406,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/settings/github"
     | "/$orgSlug/settings/instance"
     | "/$orgSlug/settings/members"
+    | "/$orgSlug/settings/my-values"
     | "/$orgSlug/settings/preferences"
     | "/$orgSlug/settings/profile"
     | "/$orgSlug/settings/security"
@@ -1469,6 +1491,7 @@ export interface FileRouteTypes {
     | "/_site/pricing"
     | "/account_/email"
     | "/invitations/$invitationId"
+    | "/my-values/$projectId"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
@@ -1513,6 +1536,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/settings/github"
     | "/$orgSlug/settings/instance"
     | "/$orgSlug/settings/members"
+    | "/$orgSlug/settings/my-values"
     | "/$orgSlug/settings/preferences"
     | "/$orgSlug/settings/profile"
     | "/$orgSlug/settings/security"
@@ -1594,6 +1618,7 @@ export interface RootRouteChildren {
   DotwellKnownOpenidConfigurationRoute: typeof DotwellKnownOpenidConfigurationRoute;
   AccountEmailRoute: typeof AccountEmailRoute;
   InvitationsInvitationIdRoute: typeof InvitationsInvitationIdRoute;
+  MyValuesProjectIdRoute: typeof MyValuesProjectIdRoute;
   NewGithubInstallRoute: typeof NewGithubInstallRoute;
   NewGithubInstallSuccessRoute: typeof NewGithubInstallSuccessRoute;
   NewImportProjectRoute: typeof NewImportProjectRoute;
@@ -1791,6 +1816,13 @@ declare module "@tanstack/react-router" {
       path: "/invitations/$invitationId";
       fullPath: "/invitations/$invitationId";
       preLoaderRoute: typeof InvitationsInvitationIdRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/my-values/$projectId": {
+      id: "/my-values/$projectId";
+      path: "/my-values/$projectId";
+      fullPath: "/my-values/$projectId";
+      preLoaderRoute: typeof MyValuesProjectIdRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/new/": {
@@ -2099,6 +2131,13 @@ declare module "@tanstack/react-router" {
       path: "/settings/members";
       fullPath: "/$orgSlug/settings/members";
       preLoaderRoute: typeof OrgSlugSettingsMembersRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/settings/my-values": {
+      id: "/$orgSlug/settings/my-values";
+      path: "/settings/my-values";
+      fullPath: "/$orgSlug/settings/my-values";
+      preLoaderRoute: typeof OrgSlugSettingsMyValuesRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
     "/$orgSlug/settings/preferences": {
@@ -2625,6 +2664,7 @@ interface OrgSlugRouteRouteChildren {
   OrgSlugSettingsGithubRoute: typeof OrgSlugSettingsGithubRoute;
   OrgSlugSettingsInstanceRoute: typeof OrgSlugSettingsInstanceRoute;
   OrgSlugSettingsMembersRoute: typeof OrgSlugSettingsMembersRoute;
+  OrgSlugSettingsMyValuesRoute: typeof OrgSlugSettingsMyValuesRoute;
   OrgSlugSettingsPreferencesRoute: typeof OrgSlugSettingsPreferencesRoute;
   OrgSlugSettingsProfileRoute: typeof OrgSlugSettingsProfileRoute;
   OrgSlugSettingsSecurityRoute: typeof OrgSlugSettingsSecurityRoute;
@@ -2654,6 +2694,7 @@ const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugSettingsGithubRoute: OrgSlugSettingsGithubRoute,
   OrgSlugSettingsInstanceRoute: OrgSlugSettingsInstanceRoute,
   OrgSlugSettingsMembersRoute: OrgSlugSettingsMembersRoute,
+  OrgSlugSettingsMyValuesRoute: OrgSlugSettingsMyValuesRoute,
   OrgSlugSettingsPreferencesRoute: OrgSlugSettingsPreferencesRoute,
   OrgSlugSettingsProfileRoute: OrgSlugSettingsProfileRoute,
   OrgSlugSettingsSecurityRoute: OrgSlugSettingsSecurityRoute,
@@ -2713,6 +2754,7 @@ const rootRouteChildren: RootRouteChildren = {
   DotwellKnownOpenidConfigurationRoute: DotwellKnownOpenidConfigurationRoute,
   AccountEmailRoute: AccountEmailRoute,
   InvitationsInvitationIdRoute: InvitationsInvitationIdRoute,
+  MyValuesProjectIdRoute: MyValuesProjectIdRoute,
   NewGithubInstallRoute: NewGithubInstallRoute,
   NewGithubInstallSuccessRoute: NewGithubInstallSuccessRoute,
   NewImportProjectRoute: NewImportProjectRoute,

@@ -1,3 +1,4 @@
+import { callerValueOperations } from "~/features/account/caller-values/caller-values.rest.server.ts";
 import { passwordResetOperations } from "~/features/account/sign-in/password-reset.rest.server.ts";
 import { packageOperations } from "~/features/onboarding/package/packages.rest.server.ts";
 import { deployTargetOperations } from "~/features/onboarding/source/deploy-target.rest.server.ts";
@@ -36,6 +37,7 @@ export const restOperations: readonly Operation[] = [
   ...buildOperations,
   ...releaseOperations,
   ...settingOperations,
+  ...callerValueOperations,
   ...domainOperations,
   ...activityOperations,
   ...errorOperations,

@@ -48,6 +48,7 @@ const screens: Readonly<Record<string, Described>> = {
   [organization("/settings/github")]: ["organization#github"],
   [organization("/settings/instance")]: ["organization#instance"],
   [organization("/settings/members")]: ["organization#members", "members"],
+  [organization("/settings/my-values")]: ["variables#values-of-each-caller"],
   [organization("/settings/preferences")]: ["account#preferences"],
   [organization("/settings/profile")]: ["account#profile"],
   [organization("/settings/security")]: ["account#security", "security"],
@@ -75,7 +76,7 @@ const undescribed: Readonly<Record<string, readonly string[]>> = {
     ),
   ],
   "addresses that lead to another screen": [
-    ...["/$orgSlug", organization("/settings"), "/account", "/oauth/authorize"],
+    ...["/$orgSlug", organization("/settings"), "/account", "/my-values/$projectId", "/oauth/authorize"],
     ...["/prompts", "/resources", "/resource-templates", "/tools"].map(server),
   ],
 };

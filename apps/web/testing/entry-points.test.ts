@@ -206,6 +206,7 @@ test("entry points without a permission are exactly these", () => {
     "self: account.saveOwnPicture",
     "self: account.savePreferences",
     "self: account.saveProfile",
+    "self: caller-values.getCallerServers",
     "self: github-user.exchangeCode",
     "self: github-user.getTemporaryToken",
     "self: github-user.storeTemporaryToken",

@@ -14,6 +14,7 @@ import {
 } from "./contract.ts";
 import { dialTarget, isDialFailure, type RunnerAddress } from "./endpoint.ts";
 import { HangDetector } from "./hang-detector.ts";
+import type { ServerKey } from "./server-key.ts";
 
 type CallOptions = {
   /** Aborts the wait: the call rejects with the signal's reason, but the runner continues. */
@@ -27,16 +28,16 @@ type CallOptions = {
  * is down or hangs, which is detected after 2.5 s however long a start may take.
  */
 export type RunnerClient = {
-  /** Starts or wakes the deployment's server unless it is ready, and leases it. May take as long as a start. */
-  ensure(deploymentId: string, options?: CallOptions): Promise<LeasedInstance>;
+  /** Starts or wakes the server unless it is ready, and leases it. May take as long as a start. */
+  ensure(server: ServerKey, options?: CallOptions): Promise<LeasedInstance>;
   /** Like `ensure`, after the server has answered at /mcp; rejects with `no_answer` if it doesn't within 10 s. */
-  verify(deploymentId: string, options?: CallOptions): Promise<LeasedInstance>;
+  verify(server: ServerKey, options?: CallOptions): Promise<LeasedInstance>;
   /** Whether exactly this instance runs, frozen or not. Starts nothing. */
-  isRunning(deploymentId: string, instanceId: string, options?: CallOptions): Promise<boolean>;
-  /** How the deployment's server is. Starts and wakes nothing, and gives no lease. */
-  state(deploymentId: string, options?: CallOptions): Promise<ServerState>;
-  /** Stops the deployment's server, even if it is leased. Resolves when it has ended. */
-  stop(deploymentId: string, options?: CallOptions): Promise<void>;
+  isRunning(server: ServerKey, instanceId: string, options?: CallOptions): Promise<boolean>;
+  /** How the server is. Starts and wakes nothing, and gives no lease. */
+  state(server: ServerKey, options?: CallOptions): Promise<ServerState>;
+  /** Stops the server, even if it is leased. Resolves when it has ended. */
+  stop(server: ServerKey, options?: CallOptions): Promise<void>;
   list(options?: CallOptions): Promise<readonly RunnerInstance[]>;
   /** What protects servers on the runner's host. */
   isolation(options?: CallOptions): Promise<IsolationReport>;
@@ -52,16 +53,16 @@ export type RunnerClient = {
 export function createRunnerClient(address: RunnerAddress, { timeoutMs }: { timeoutMs: number }): RunnerClient {
   const transport = new Transport(address, timeoutMs);
   return {
-    ensure: (deploymentId, options) => transport.call("ensure", { deploymentId }, options),
-    verify: (deploymentId, options) => transport.call("verify", { deploymentId }, options),
-    async isRunning(deploymentId, instanceId, options) {
-      return (await transport.call("isRunning", { deploymentId, instanceId }, options)).isRunning;
+    ensure: (server, options) => transport.call("ensure", { server }, options),
+    verify: (server, options) => transport.call("verify", { server }, options),
+    async isRunning(server, instanceId, options) {
+      return (await transport.call("isRunning", { server, instanceId }, options)).isRunning;
     },
-    async state(deploymentId, options) {
-      return (await transport.call("state", { deploymentId }, options)).state;
+    async state(server, options) {
+      return (await transport.call("state", { server }, options)).state;
     },
-    async stop(deploymentId, options) {
-      await transport.call("stop", { deploymentId }, options);
+    async stop(server, options) {
+      await transport.call("stop", { server }, options);
     },
     async list(options) {
       return (await transport.call("list", {}, options)).instances;

@@ -43,6 +43,8 @@ export type LeasedInstance = z.infer<typeof leasedInstanceSchema>;
 const runnerInstanceSchema = z.object({
   id: z.string(),
   deploymentId: z.string(),
+  /** The person whom alone it serves; null: all callers. Earlier runners don't say. */
+  callerId: z.string().nullable().default(null),
   state: z.enum(["starting", "ready", "frozen", "stopping", "stopped", "crashed"]),
   startedAt: z.iso.datetime(),
   readyAt: z.iso.datetime().nullable(),
@@ -73,19 +75,22 @@ const prewarmReportSchema = z.object({
 });
 export type PrewarmReport = z.infer<typeof prewarmReportSchema>;
 
-/** Every call: its method, its path and the body of a 200. Requests have no body. Only `health` needs no secret. */
+/**
+ * Every call: its method, its path and the body of a 200. `:server`: a `ServerKey`. Requests have no body. Only `health`
+ * needs no secret.
+ */
 export const runnerCalls = {
-  ensure: { method: "POST", path: "/v1/deployments/:deploymentId/ensure", answer: leasedInstanceSchema },
-  verify: { method: "POST", path: "/v1/deployments/:deploymentId/verify", answer: leasedInstanceSchema },
-  stop: { method: "POST", path: "/v1/deployments/:deploymentId/stop", answer: z.object({}) },
+  ensure: { method: "POST", path: "/v1/deployments/:server/ensure", answer: leasedInstanceSchema },
+  verify: { method: "POST", path: "/v1/deployments/:server/verify", answer: leasedInstanceSchema },
+  stop: { method: "POST", path: "/v1/deployments/:server/stop", answer: z.object({}) },
   isRunning: {
     method: "GET",
-    path: "/v1/deployments/:deploymentId/instances/:instanceId",
+    path: "/v1/deployments/:server/instances/:instanceId",
     answer: z.object({ isRunning: z.boolean() }),
   },
   state: {
     method: "GET",
-    path: "/v1/deployments/:deploymentId/state",
+    path: "/v1/deployments/:server/state",
     answer: z.object({ state: serverStateSchema }),
   },
   list: { method: "GET", path: "/v1/instances", answer: z.object({ instances: z.array(runnerInstanceSchema) }) },
@@ -119,6 +124,8 @@ export const runnerErrors = {
   ended: { status: 503, waitHelps: true },
   /** It started, but doesn't answer at /mcp. Only from `verify`. */
   no_answer: { status: 503, waitHelps: false },
+  /** Its caller has no value, or no longer one, for a variable that is per caller. The message names the variables. */
+  values_missing: { status: 409, waitHelps: false },
   /** It keeps failing and may not start again yet. */
   crash_backoff: { status: 503, waitHelps: true },
   /** The host has no place for another server. */

@@ -19,6 +19,7 @@ export {
   secretHeader,
 } from "./endpoint.ts";
 export { type AroundCall, assertNoRunner, createRunnerApi, type RunnerHandlers } from "./server.ts";
+export { isOfCaller, partsOf, type ServerKey, serverKeyOf } from "./server-key.ts";
 export {
   runnerAddressFrom,
   runnerListenAddressFrom,

@@ -2,14 +2,14 @@ import { chmod, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { equalInConstantTime } from "@towpath/crypto";
-import { z } from "zod";
 import { type RunnerAnswer, type RunnerCall, RunnerError, runnerCalls, runnerErrors } from "./contract.ts";
 import { endpointKey, type RunnerAddress } from "./endpoint.ts";
+import { isServerKey, type ServerKey } from "./server-key.ts";
 
 /** Implements each call. Handlers reject with RunnerError; anything else is an internal error. */
 export type RunnerHandlers = {
   readonly [Call in RunnerCall]: (parameters: {
-    readonly deploymentId: string;
+    readonly server: ServerKey;
     readonly instanceId: string;
   }) => Promise<RunnerAnswer<Call>>;
 };
@@ -163,17 +163,15 @@ const patterns = (Object.keys(runnerCalls) as RunnerCall[]).map((call) => ({
   method: runnerCalls[call].method,
   pattern: new RegExp(`^${runnerCalls[call].path.replace(/:(\w+)/g, "(?<$1>[\\w-]+)")}$`),
 }));
-const idSchema = z.uuid();
 
 /** @throws RunnerError `not_found` */
 function callOf(method: string, url: string) {
   for (const each of patterns) {
     const found = each.method === method ? each.pattern.exec(url) : null;
     if (found === null) continue;
-    const { deploymentId = "", instanceId = "" } = found.groups ?? {};
-    if (found.groups && !idSchema.safeParse(deploymentId).success)
-      throw new RunnerError("not_found", "There is no such deployment.");
-    return { call: each.call, parameters: { deploymentId, instanceId } };
+    const { server = "", instanceId = "" } = found.groups ?? {};
+    if (found.groups && !isServerKey(server)) throw new RunnerError("not_found", "There is no such deployment.");
+    return { call: each.call, parameters: { server, instanceId } };
   }
   throw new RunnerError("not_found", "There is no such route.");
 }

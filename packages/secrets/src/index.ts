@@ -1,4 +1,5 @@
 export type { RootSecrets } from "@towpath/crypto";
+export { type CallerValues, callerBinding, missingNames, readCallerValues } from "./caller-values.ts";
 export { openChannel, sealChannel } from "./channel-secrets.ts";
 export { rootSecretsFrom, secretSettings } from "./config.ts";
 export { type ConnectionBinding, openConnection, sealConnection } from "./connection-secrets.ts";

@@ -159,9 +159,14 @@ export const commands = {
     choices: { 2: ["list", "set", "remove"] },
     text:
       "Lists a server's variables, sets or removes some: ACTION is list, set or remove. `set KEY` reads the value from " +
-      "stdin. Values are never printed. A change takes effect with the next deployment.",
+      "stdin. Values are never printed. A change takes effect with the next deployment. With --mine: your own values of " +
+      "variables that are per caller, from your next call on.",
     options: {
       sensitive: flag("of set: the value can't be read again"),
+      "per-caller": setting(
+        "of set: each caller enters a value of their own; this one is for builds; --no-per-caller undoes it",
+      ),
+      mine: flag("your own values, for calls of yours"),
       environment: {
         ...oneOf("ENVIRONMENT", ["production", "preview"], "of set: production or preview; both unless given"),
         multiple: true,
@@ -172,6 +177,8 @@ export const commands = {
       "env my-server-one",
       "env my-server-one set API_URL=https://api.example.com",
       "env my-server-one set API_KEY --sensitive < key.txt",
+      "env my-server-one set GITHUB_TOKEN --per-caller < token.txt",
+      "env my-server-one set GITHUB_TOKEN --mine < my-token.txt",
       "env my-server-one remove API_URL",
     ],
   },

@@ -41,10 +41,12 @@ export async function variablesToSet(
   return [...known, ...more.map((each) => ({ ...newVariable, ...each }))];
 }
 
-const newVariable = { description: null, sensitive: true, environments: ["production", "preview"] } satisfies Omit<
-  Variable,
-  "keyName"
->;
+const newVariable = {
+  description: null,
+  sensitive: true,
+  perCaller: false,
+  environments: ["production", "preview"],
+} satisfies Omit<Variable, "keyName">;
 
 const withValue = (variable: Variable, secretValue: string | undefined): readonly VariableToSet[] =>
   secretValue === undefined ? [] : [{ ...variable, secretValue }];

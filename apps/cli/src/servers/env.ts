@@ -11,10 +11,16 @@ const variableSchema = z.object({
   keyName: z.string(),
   description: z.string().nullable(),
   sensitive: z.boolean(),
+  perCaller: z.boolean().default(false),
   environments: z.array(z.string()),
 });
 type Variable = z.infer<typeof variableSchema>;
 const variablesSchema = z.object({ data: z.array(variableSchema) });
+
+/** What a server asks each caller for, and which of it this person has set. */
+const ownValuesSchema = z.looseObject({
+  values: z.array(z.object({ keyName: z.string(), description: z.string().nullable(), setAt: z.string().nullable() })),
+});
 
 /** A variable to set. */
 export type Assignment = { readonly keyName: string; readonly secretValue: string };
@@ -24,7 +30,7 @@ const listVariables = async (api: Api, name: string) =>
 
 const actions = ["list", "set", "remove"];
 
-/** `towpath env NAME [list | set KEY=VALUE … | remove KEY …]` */
+/** `towpath env NAME [list | set KEY=VALUE … | remove KEY …] [--mine]` */
 export async function env(args: string[]): Promise<number> {
   const { values, positionals } = parse("env", args);
   const [name = "", action = "list", ...variables] = positionals;
@@ -34,20 +40,58 @@ export async function env(args: string[]): Promise<number> {
     throw new UsageError(`Name what to ${action}: towpath env NAME ${action} KEY`);
   if (action === "list" && variables.length > 0)
     throw new UsageError(`list takes no names: ${variables.join(", ")}. See towpath help env.`);
-  if (action !== "set" && (values.sensitive || values.environment))
-    throw new UsageError(`--${values.sensitive ? "sensitive" : "environment"} is for set only.`);
+  const settings = settingsOf(values);
+  const [setting] = Object.keys(settings);
+  if (setting !== undefined && (action !== "set" || values.mine))
+    throw new UsageError(`--${setting} is for set only${values.mine ? ", and not for values of yours" : ""}.`);
   const wrong = values.environment?.find((each) => !secretEnvironments.some((known) => known === each));
   if (wrong !== undefined) throw new UsageError(`--environment must be production or preview, not ${wrong}.`);
   const assigned = action === "set" ? await assignments(variables) : [];
   const api = await connectApi(values);
+  if (values.mine) return await ownValues(api, name, { action, assigned, removed: variables });
   if (action === "set") {
     await setVariables(api, name, assigned, {
       ...(values.sensitive && { sensitive: true }),
+      ...(values["per-caller"] !== undefined && { perCaller: values["per-caller"] }),
       ...(values.environment && { environments: values.environment }),
     });
   }
   if (action === "remove") await removeVariables(api, name, variables);
   printVariables(await listVariables(api, name), action);
+  return 0;
+}
+
+/** Options of `set`, as they were given. */
+const settingsOf = ({ sensitive, environment, "per-caller": perCaller }: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries({ sensitive, environment, "per-caller": perCaller }).filter(([, given]) => given !== undefined),
+  );
+
+type OwnChange = {
+  readonly action: string;
+  readonly assigned: readonly Assignment[];
+  readonly removed: readonly string[];
+};
+
+/** The person's own values of variables that are per caller (CAP-1). */
+async function ownValues(api: Api, name: string, { action, assigned, removed }: OwnChange): Promise<number> {
+  const path = `${projectPath(name)}/my-values`;
+  if (action === "set") {
+    const values = assigned.map(({ keyName, secretValue: value }) => ({ keyName, value }));
+    await api.call("PATCH", path, ownValuesSchema, { body: { values } });
+  }
+  if (action === "remove")
+    for (const key of removed) await api.call("DELETE", `${path}/${encodeURIComponent(key)}`, ownValuesSchema);
+  const { values } = await api.call("GET", path, ownValuesSchema);
+  output(values, () => {
+    if (values.length === 0) print("The server asks its callers for no values.");
+    const width = Math.max(0, ...values.map(({ keyName }) => keyName.length));
+    for (const { keyName, description, setAt } of values) {
+      const details = [setAt === null ? "not set" : `set ${setAt.slice(0, 10)}`, description ?? ""].filter(Boolean);
+      print(`${keyName.padEnd(width)}  ${dim(details.join(" · "))}`);
+    }
+    if (action !== "list") print(dim("Your next call uses it."));
+  });
   return 0;
 }
 
@@ -116,8 +160,13 @@ function printVariables(variables: readonly Variable[], action: string): void {
   output(variables, () => {
     if (variables.length === 0) print("No variables.");
     const width = Math.max(0, ...variables.map(({ keyName }) => keyName.length));
-    for (const { keyName, sensitive, environments, description } of variables) {
-      const details = [sensitive ? "sensitive" : "", environments.join(", "), description ?? ""].filter(Boolean);
+    for (const { keyName, sensitive, perCaller, environments, description } of variables) {
+      const details = [
+        sensitive ? "sensitive" : "",
+        perCaller ? "per caller" : "",
+        environments.join(", "),
+        description ?? "",
+      ].filter(Boolean);
       print(`${keyName.padEnd(width)}  ${dim(details.join(" · "))}`);
     }
     if (action !== "list") print(dim("Takes effect with the next deployment."));

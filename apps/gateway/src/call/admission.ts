@@ -19,7 +19,7 @@ import { originPolicy } from "../policy/origin.ts";
 import { preflightPolicy } from "../policy/preflight.ts";
 import { claimSession, headersOfSession, type SessionIds } from "../policy/sessions.ts";
 import { checkTools } from "../policy/tools.ts";
-import { versionFor } from "../policy/versions.ts";
+import { serverFor, versionFor } from "../policy/versions.ts";
 import { deploymentOf } from "../read-model/routes.ts";
 import type { Redactors } from "../record/redactors.ts";
 import { requestIdHeader } from "../record/request-id.ts";
@@ -111,7 +111,9 @@ export function admit(
   const owner = { projectId: route.projectId, label, principal: principal.id };
   const claim = claimSession(parts.sessionIds, headerOf(request, sessionIdHeader), owner);
   const deploymentId = claim ? claim.session.deploymentId : versionFor(route, { call, principal, peek });
-  if (claim || deploymentId !== deploymentOf(route)) received.answer.redactor = parts.redactors.find(deploymentId);
+  const server = serverFor(route, deploymentId, principal);
+  const redacted = server ?? deploymentId;
+  if (redacted !== deploymentOf(route)) received.answer.redactor = parts.redactors.find(redacted);
   const own = claim ? headersOfSession(passed, claim.session) : passed;
   return {
     call,
@@ -124,6 +126,7 @@ export function admit(
     owner,
     session: claim && inSession(claim),
     deploymentId,
+    server,
     site,
     headers: listedTools ? withoutCompression(own) : own,
     listedTools,

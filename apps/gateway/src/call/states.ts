@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Writable } from "node:stream";
 import type { AnswerPeek, PeekHints, RequestPeek } from "@towpath/mcp/peek";
+import type { ServerKey } from "@towpath/runner-api";
 import type { TraceContext } from "@towpath/telemetry";
 import type { Site } from "../forward/cookies.ts";
 import { headerOf } from "../forward/headers.ts";
@@ -113,6 +114,11 @@ export type Admitted = Read & {
   readonly session: (SessionCall & { readonly id: string }) | null;
   /** The deployment that serves it, of an earlier rollout if its session belongs to that; null: the target is none. */
   readonly deploymentId: string | null;
+  /**
+   * Its server at the runner: its deployment's, or the caller's own instance of that (CAP-1). Null: the target is no
+   * deployment, or callers need values of their own and this one is no person.
+   */
+  readonly server: ServerKey | null;
   readonly site: Site;
   readonly headers: string[];
   /** The tools that a list in the answer may name; null if the answer passes unread. */

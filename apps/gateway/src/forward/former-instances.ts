@@ -1,4 +1,4 @@
-import type { Lease } from "./leases.ts";
+import type { Lease } from "./lease.ts";
 
 type Former = Pick<Lease, "instanceId" | "upstream">;
 

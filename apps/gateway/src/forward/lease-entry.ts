@@ -1,7 +1,7 @@
 import { FormerInstances } from "./former-instances.ts";
-import type { Lease } from "./leases.ts";
+import type { Lease } from "./lease.ts";
 
-/** What a gateway process knows of a deployment's server. */
+/** What a gateway process knows of a server. */
 export type Entry = {
   lease: Lease | null;
   pending: Promise<Lease> | null;

@@ -1,24 +1,18 @@
-import type { StartAttempt } from "@towpath/logs/schema";
-import { type RunnerClient, RunnerError, type ServerEndpoint, type ServerState } from "@towpath/runner-api";
+import {
+  isOfCaller,
+  partsOf,
+  type RunnerClient,
+  RunnerError,
+  type ServerKey,
+  type ServerState,
+} from "@towpath/runner-api";
 import { type TraceContext, traceparentOf } from "@towpath/telemetry";
-import type { Dispatcher } from "undici";
+import type { Lease } from "./lease.ts";
 import { type Entry, newEntry } from "./lease-entry.ts";
 import { asleep, refused, runnerUnreachable } from "./runner-refusals.ts";
 import { type SavedLease, SavedLeases } from "./saved-leases.ts";
 import { alreadyRunning, startOf } from "./start-attempts.ts";
 import { answersPing, type Upstreams } from "./upstreams.ts";
-
-/** Permission to send requests to an instance: the runner neither freezes nor stops it before `validUntil`. */
-export type Lease = {
-  readonly deploymentId: string;
-  readonly instanceId: string;
-  readonly endpoint: ServerEndpoint;
-  readonly upstream: Dispatcher;
-  /** performance.now() milliseconds, counted from when the lease was requested. */
-  readonly validUntil: number;
-  /** What the runner had to do for it. */
-  readonly start: StartAttempt;
-};
 
 /** A lease is not used shortly before it expires: the request must reach the server while it is valid. */
 const marginMs = 500;
@@ -27,7 +21,7 @@ const defaultWithoutRunnerMs = 3_600_000;
 const withoutRunnerRetryMs = 1000;
 
 /**
- * Leases of instances, one per deployment, shared by all requests. A valid lease costs no call; it is renewed in the
+ * Leases of instances, one per server, shared by all requests. A valid lease costs no call; it is renewed in the
  * background while requests are in flight or have come since it was requested, else it lapses.
  */
 export class Leases {
@@ -78,55 +72,55 @@ export class Leases {
    * @param trace of the request, if it is traced: a start that it causes is part of it
    * @throws GatewayError as the runner's answer says
    */
-  acquire(deploymentId: string, trace: TraceContext | null = null): Lease | Promise<Lease> {
-    const entry = this.#entry(deploymentId);
+  acquire(server: ServerKey, trace: TraceContext | null = null): Lease | Promise<Lease> {
+    const entry = this.#entry(server);
     const now = performance.now();
     entry.usedAt = now;
     if (!entry.lease || entry.lease.validUntil - marginMs <= now) {
-      const renewal = this.#renew(deploymentId, entry, trace);
+      const renewal = this.#renew(server, entry, trace);
       if (!this.#isRunnerUnreachable || !this.#isUsableWithoutRunner(entry.lease, now)) return renewal;
       renewal.catch(() => {});
       if (entry.awakeAt > this.#runnerAnsweredAt) return entry.lease;
       return this.#useIfAwake(entry, entry.lease, renewal);
     }
     // A stream that starts in the second half must not outlive its lease.
-    if (entry.isIdle) this.#renew(deploymentId, entry).catch(() => {});
+    if (entry.isIdle) this.#renew(server, entry).catch(() => {});
     return entry.lease;
   }
 
   /**
-   * Whether this instance still runs, or with null any instance of the deployment. Starts nothing.
+   * Whether this instance still runs, or with null any instance of the server. Starts nothing.
    *
    * @throws GatewayError when neither the runner nor a lease can say
    */
-  async isRunning(deploymentId: string, instanceId: string | null): Promise<boolean> {
+  async isRunning(server: ServerKey, instanceId: string | null): Promise<boolean> {
     const isMeant = (lease: { readonly instanceId: string }) => instanceId === null || lease.instanceId === instanceId;
-    const lease = this.#entries.get(deploymentId)?.lease;
+    const lease = this.#entries.get(server)?.lease;
     const isValid = lease && (this.#isRunnerUnreachable || lease.validUntil - marginMs > performance.now());
     if (isValid) return isMeant(lease);
     try {
-      if (instanceId === null) return (await this.#runner.state(deploymentId)) !== "stopped";
-      return await this.#runner.isRunning(deploymentId, instanceId);
+      if (instanceId === null) return (await this.#runner.state(server)) !== "stopped";
+      return await this.#runner.isRunning(server, instanceId);
     } catch (error) {
       if (!(error instanceof RunnerError)) throw error;
       if (error.code !== "unreachable") throw refused(error);
-      const known = lease ?? (await this.#saved.find(deploymentId));
+      const known = lease ?? (await this.#saved.find(server));
       if (known) return isMeant(known);
       throw runnerUnreachable(error);
     }
   }
 
   /**
-   * The state of a deployment's server. Starts and wakes nothing. `ready` if unknown: the request to the server will
+   * The state of a server. Starts and wakes nothing. `ready` if unknown: the request to the server will
    * show what is wrong.
    */
-  async stateOf(deploymentId: string): Promise<ServerState> {
-    const entry = this.#entries.get(deploymentId);
+  async stateOf(server: ServerKey): Promise<ServerState> {
+    const entry = this.#entries.get(server);
     const lease = entry?.lease ?? null;
     const now = performance.now();
     if (lease && lease.validUntil - marginMs > now) return "ready";
     try {
-      return await this.#runner.state(deploymentId);
+      return await this.#runner.state(server);
     } catch (error) {
       if (!(error instanceof RunnerError)) throw error;
       if (error.code !== "unreachable") return "ready";
@@ -138,19 +132,25 @@ export class Leases {
 
   /** Drops a lease that turned out to be invalid; the next `acquire` asks the runner. */
   invalidate(lease: Lease): void {
-    const entry = this.#entries.get(lease.deploymentId);
+    const entry = this.#entries.get(lease.server);
     if (entry?.lease !== lease) return;
     this.#setLease(entry, null);
   }
 
-  requestStarted(deploymentId: string): void {
-    this.#entry(deploymentId).inFlight++;
+  /** A caller, or null: any of them, may have changed a value: the runner is asked before the next call of theirs. */
+  callerChanged(callerId: string | null): void {
+    for (const [server, { lease }] of this.#entries) if (lease && isOfCaller(server, callerId)) this.invalidate(lease);
+    this.#saved.forgetCaller(callerId);
   }
 
-  requestEnded(deploymentId: string): void {
-    const entry = this.#entry(deploymentId);
+  requestStarted(server: ServerKey): void {
+    this.#entry(server).inFlight++;
+  }
+
+  requestEnded(server: ServerKey): void {
+    const entry = this.#entry(server);
     entry.inFlight--;
-    this.#removeIfUnused(deploymentId, entry);
+    this.#removeIfUnused(server, entry);
   }
 
   get count(): number {
@@ -162,34 +162,35 @@ export class Leases {
     for (const entry of this.#entries.values()) clearTimeout(entry.timer);
   }
 
-  #entry(deploymentId: string): Entry {
-    let entry = this.#entries.get(deploymentId);
+  #entry(server: ServerKey): Entry {
+    let entry = this.#entries.get(server);
     if (!entry) {
       entry = newEntry();
-      this.#entries.set(deploymentId, entry);
+      this.#entries.set(server, entry);
     }
     return entry;
   }
 
-  #renew(deploymentId: string, entry: Entry, trace: TraceContext | null = null): Promise<Lease> {
-    entry.pending ??= this.#ask(deploymentId, entry, trace).finally(() => {
+  #renew(server: ServerKey, entry: Entry, trace: TraceContext | null = null): Promise<Lease> {
+    entry.pending ??= this.#ask(server, entry, trace).finally(() => {
       entry.pending = null;
-      this.#removeIfUnused(deploymentId, entry);
+      this.#removeIfUnused(server, entry);
     });
     return entry.pending;
   }
 
-  async #ask(deploymentId: string, entry: Entry, trace: TraceContext | null): Promise<Lease> {
+  async #ask(server: ServerKey, entry: Entry, trace: TraceContext | null): Promise<Lease> {
     // The runner counts from its response, we from our request: ours expires first, however long the response takes.
     const askedAt = performance.now();
     entry.isIdle = false;
     try {
-      const leased = await this.#runner.ensure(deploymentId, trace ? { traceparent: traceparentOf(trace) } : {});
+      const leased = await this.#runner.ensure(server, trace ? { traceparent: traceparentOf(trace) } : {});
       const { instanceId, endpoint, leaseMs } = leased;
       this.#runnerAnswered(true);
       const upstream = this.#upstreams.at(endpoint);
       const lease = {
-        deploymentId,
+        server,
+        deploymentId: partsOf(server).deploymentId,
         instanceId,
         endpoint,
         upstream,
@@ -197,21 +198,21 @@ export class Leases {
         start: startOf(leased),
       };
       this.#setLease(entry, lease);
-      this.#schedule(deploymentId, entry, askedAt, leaseMs / 2);
+      this.#schedule(server, entry, askedAt, leaseMs / 2);
       return lease;
     } catch (error) {
       const lapsed = entry.lease;
       if (!(error instanceof RunnerError)) throw error;
       this.#runnerAnswered(error.code !== "unreachable");
       if (error.code === "unreachable") {
-        if (!this.#isUsableWithoutRunner(lapsed, askedAt)) return await this.#useSaved(deploymentId, entry, error);
-        this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
+        if (!this.#isUsableWithoutRunner(lapsed, askedAt)) return await this.#useSaved(server, entry, error);
+        this.#schedule(server, entry, askedAt, withoutRunnerRetryMs);
         if (await this.#isAwake(entry, lapsed, askedAt)) return lapsed;
         throw asleep(error);
       }
       this.#setLease(entry, null);
       clearTimeout(entry.timer);
-      if (entry.inFlight > 0) this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
+      if (entry.inFlight > 0) this.#schedule(server, entry, askedAt, withoutRunnerRetryMs);
       throw refused(error);
     }
   }
@@ -222,9 +223,9 @@ export class Leases {
   }
 
   /** @throws GatewayError when there is none, or its server does not answer */
-  async #useSaved(deploymentId: string, entry: Entry, error: RunnerError): Promise<Lease> {
+  async #useSaved(server: ServerKey, entry: Entry, error: RunnerError): Promise<Lease> {
     this.#setLease(entry, null);
-    const saved = await this.#saved.find(deploymentId);
+    const saved = await this.#saved.find(server);
     if (!saved) throw runnerUnreachable(error);
     const { instanceId, endpoint } = saved;
     const upstream = this.#upstreams.at(endpoint);
@@ -233,10 +234,11 @@ export class Leases {
       throw asleep(error);
     }
     const { validUntil } = saved;
-    const lease = { deploymentId, instanceId, endpoint, upstream, validUntil, start: alreadyRunning };
+    const { deploymentId } = partsOf(server);
+    const lease = { server, deploymentId, instanceId, endpoint, upstream, validUntil, start: alreadyRunning };
     entry.awakeAt = performance.now();
     this.#setLease(entry, lease);
-    this.#schedule(deploymentId, entry, entry.awakeAt, withoutRunnerRetryMs);
+    this.#schedule(server, entry, entry.awakeAt, withoutRunnerRetryMs);
     return lease;
   }
 
@@ -261,10 +263,10 @@ export class Leases {
   }
 
   /** Drops entries without a lease and their connections, so that redeployments leave nothing behind. */
-  #removeIfUnused(deploymentId: string, entry: Entry): void {
-    if (entry.inFlight > 0 || entry.lease || entry.pending || this.#entries.get(deploymentId) !== entry) return;
+  #removeIfUnused(server: ServerKey, entry: Entry): void {
+    if (entry.inFlight > 0 || entry.lease || entry.pending || this.#entries.get(server) !== entry) return;
     clearTimeout(entry.timer);
-    this.#entries.delete(deploymentId);
+    this.#entries.delete(server);
   }
 
   #setLease(entry: Entry, lease: Lease | null): void {
@@ -279,27 +281,27 @@ export class Leases {
     if (lease) entry.former.replacedBy(lease);
   }
 
-  #schedule(deploymentId: string, entry: Entry, askedAt: number, afterMs: number): void {
+  #schedule(server: ServerKey, entry: Entry, askedAt: number, afterMs: number): void {
     clearTimeout(entry.timer);
     if (this.#stopped) return;
     entry.timer = setTimeout(() => {
       if (entry.inFlight > 0 || entry.usedAt > askedAt) {
-        this.#renew(deploymentId, entry).catch(() => {});
+        this.#renew(server, entry).catch(() => {});
         return;
       }
-      this.#scheduleLapse(deploymentId, entry);
+      this.#scheduleLapse(server, entry);
     }, afterMs);
     entry.timer.unref();
   }
 
   /** Unused in its first half: drop the lease and its connections once it has expired. */
-  #scheduleLapse(deploymentId: string, entry: Entry): void {
+  #scheduleLapse(server: ServerKey, entry: Entry): void {
     entry.isIdle = true;
     const remaining = (entry.lease?.validUntil ?? 0) - performance.now() + this.#withoutRunnerMs;
     entry.timer = setTimeout(
       () => {
         this.#setLease(entry, null);
-        this.#removeIfUnused(deploymentId, entry);
+        this.#removeIfUnused(server, entry);
       },
       Math.max(0, remaining),
     );

@@ -1,21 +1,25 @@
-import { isOtherInstance, secretHeader } from "@towpath/runner-api";
+import { isOtherInstance, type ServerKey, secretHeader } from "@towpath/runner-api";
 import { type AnswerEnd, type Delivery, type Rest, undelivered } from "../call/answer.ts";
 import type { Admitted } from "../call/states.ts";
 import { busy, GatewayError, listWithheld, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
 import type { FairTurns } from "../limits/fair-turns.ts";
 import type { Metrics } from "../platform/metrics.ts";
-import { type Session, sessionNotFound } from "../policy/sessions.ts";
+import { needsPerson, needsValues } from "../policy/own-values.ts";
+import { sessionNotFound } from "../policy/sessions.ts";
 import { currentDeployments, type Route } from "../read-model/routes.ts";
 import type { Redactors } from "../record/redactors.ts";
 import type { Sleeping } from "../sleeping/sleeping.ts";
 import { Backoff } from "./backoff.ts";
 import { type ForwardParts, failureOfServer, forward } from "./forward.ts";
-import type { Lease, Leases } from "./leases.ts";
+import type { Lease } from "./lease.ts";
+import type { Leases } from "./leases.ts";
 import { reportOnce, type SlowStart } from "./slow-start.ts";
 import { failedStart } from "./start-attempts.ts";
 
 export type ProxyParts = ForwardParts & {
   holdMs: number;
+  /** Origin of the dashboard. */
+  dashboard: string;
   leases: Leases;
   slowStart: SlowStart;
   fairTurns: FairTurns;
@@ -27,24 +31,25 @@ export type ProxyParts = ForwardParts & {
 /** A request on its way to a server of this instance. */
 type Passage = {
   readonly admitted: Admitted;
-  readonly deploymentId: string;
+  readonly server: ServerKey;
   readonly backoff: Backoff;
   readonly delivery: Delivery;
 };
 
 /** Forwards a request at most once (GW-13). Waits for an unavailable server only while nothing has been sent. */
 export async function proxy(parts: ProxyParts, admitted: Admitted): Promise<Rest> {
-  const { call, received, deploymentId } = admitted;
+  const { call, received, deploymentId, server } = admitted;
   if (deploymentId === null) throw unsupportedTarget(targetName(call.route));
+  if (server === null) throw needsPerson(admitted);
   const backoff = new Backoff(parts.holdMs, { response: call.response, gauge: parts.metrics });
   const delivery = { ...undelivered };
   received.answer.delivery = delivery;
-  parts.leases.requestStarted(deploymentId);
+  parts.leases.requestStarted(server);
   try {
-    return await deliver(parts, { admitted, deploymentId, backoff, delivery });
+    return await deliver(parts, { admitted, server, backoff, delivery });
   } finally {
     delivery.heldMs = backoff.heldMs;
-    parts.leases.requestEnded(deploymentId);
+    parts.leases.requestEnded(server);
   }
 }
 
@@ -57,7 +62,7 @@ async function deliver(parts: ProxyParts, passage: Passage): Promise<Rest> {
   while (!response.destroyed) {
     const lease = await ensure(parts, passage);
     // Requested before the lease, so there is hardly ever a wait.
-    answer.redactor ??= await parts.redactors.wait(passage.deploymentId);
+    answer.redactor ??= await parts.redactors.wait(passage.server);
     // Requests that waited for the same start continue at the same moment.
     if (backoff.heldMs > 0) await parts.fairTurns.take(admitted.call.route.organizationId);
     // Client disconnected; send nothing.
@@ -122,21 +127,19 @@ function targetName({ target }: Route): string {
  *
  * @throws GatewayError when the server is not available in time, or when the session's process is gone
  */
-async function ensure(
-  parts: ProxyParts,
-  { admitted, deploymentId, backoff, delivery }: Passage,
-): Promise<Lease | null> {
+async function ensure(parts: ProxyParts, { admitted, server, backoff, delivery }: Passage): Promise<Lease | null> {
   const { call, session } = admitted;
   const { leases } = parts;
   const bound = session?.session;
   while (!call.response.destroyed) {
     try {
       // A session of an earlier deployment stays with its process while that runs, but never starts a new one.
+      // Of one that was opened asleep, any process of its deployment will do.
       const isEarlier = bound && !currentDeployments(call.route).some((id) => id === bound.deploymentId);
       // Of a version that has gone back, none stays: its next request begins one at the version that is live.
       const isWithdrawn = isEarlier && call.route.release?.deploymentId === bound.deploymentId;
-      if (isWithdrawn || (isEarlier && !(await isHeld(leases, bound)))) throw sessionNotFound();
-      const acquired = leases.acquire(deploymentId, admitted.received.trace);
+      if (isWithdrawn || (isEarlier && !(await leases.isRunning(server, bound.instanceId)))) throw sessionNotFound();
+      const acquired = leases.acquire(server, admitted.received.trace);
       const lease = acquired instanceof Promise ? await backoff.waitFor(acquired) : acquired;
       if (acquired instanceof Promise && lease) delivery.startAttempt = lease.start;
       const holder = session && (bound?.instanceId ?? parts.sleeping.sessions.instanceOf(session.key));
@@ -144,16 +147,12 @@ async function ensure(
       return lease;
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
+      if (error.runnerCode === "values_missing") throw needsValues(admitted, error.message, parts.dashboard);
       if (error.runnerCode !== null) delivery.startAttempt = failedStart(error.runnerCode);
       await backoff.beforeRetry(error);
     }
   }
   return null;
-}
-
-/** Whether the process that holds a session still runs. Of one that was opened asleep, any process of its deployment. */
-async function isHeld(leases: Leases, { deploymentId, instanceId }: Session): Promise<boolean> {
-  return deploymentId !== null && leases.isRunning(deploymentId, instanceId);
 }
 
 /** The request has reached the server, and with it a session that was opened while the server slept. */

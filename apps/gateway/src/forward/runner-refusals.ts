@@ -27,6 +27,7 @@ const retryAfter = (ms: number) => ({ "retry-after": String(Math.max(1, Math.cei
 /** The runner's error as the client sees it: 404 if the deployment is gone, else 503. */
 export function refused({ code, message, retryAfterMs, waitHelps }: RunnerError): GatewayError {
   if (code === "not_found") return new GatewayError("unknown_server", message);
+  if (code === "values_missing") return new GatewayError("values_needed", message, {}, null, code);
   const waitMs = retryAfterMs ?? defaultRetryAfterMs;
   // Only live deployments have callers, and the worker rebuilds those.
   if (code === "layers_lost") {

@@ -1,9 +1,10 @@
-import type { ServerEndpoint } from "@towpath/runner-api";
+import { isOfCaller, type ServerEndpoint, type ServerKey } from "@towpath/runner-api";
 import { z } from "zod";
-import type { Lease } from "./leases.ts";
+import type { Lease } from "./lease.ts";
 
 /** Last known endpoint of a server, kept sealed. `validUntil`: end of its lease, milliseconds since 1970. */
 export const savedLeaseSchema = z.object({
+  /** A `ServerKey`; the name is that of earlier versions. */
   deploymentId: z.string(),
   instanceId: z.string(),
   path: z.string(),
@@ -20,7 +21,7 @@ type Known = Pick<Lease, "instanceId" | "validUntil"> & { readonly endpoint: Ser
  * who would get the request and the secret.
  */
 export class SavedLeases {
-  readonly #byDeployment = new Map<string, SavedLease>();
+  readonly #byServer = new Map<ServerKey, SavedLease>();
   readonly #maxAgeMs: number;
   /** Restores what other processes saved. Called when the runner is unreachable and a server is unknown. */
   onUnknown: (() => Promise<void>) | null = null;
@@ -32,8 +33,8 @@ export class SavedLeases {
 
   /** For the next process: leases of this one, and unused ones of others. `now`: performance.now(). */
   withOwn(leases: readonly Lease[], now: number): SavedLease[] {
-    const all = new Map([...this.#byDeployment].filter(([, lease]) => this.#isUsable(lease)));
-    for (const { deploymentId, instanceId, endpoint, validUntil } of leases) {
+    const all = new Map([...this.#byServer].filter(([, lease]) => this.#isUsable(lease)));
+    for (const { server: deploymentId, instanceId, endpoint, validUntil } of leases) {
       if (endpoint.kind !== "unix") all.delete(deploymentId);
       else {
         const { path, secret } = endpoint;
@@ -45,16 +46,20 @@ export class SavedLeases {
 
   restore(saved: readonly SavedLease[]): void {
     for (const lease of saved) {
-      const known = this.#byDeployment.get(lease.deploymentId);
-      if (!known || known.validUntil < lease.validUntil) this.#byDeployment.set(lease.deploymentId, lease);
+      const known = this.#byServer.get(lease.deploymentId);
+      if (!known || known.validUntil < lease.validUntil) this.#byServer.set(lease.deploymentId, lease);
     }
-    for (const [deploymentId, lease] of this.#byDeployment)
-      if (!this.#isUsable(lease)) this.#byDeployment.delete(deploymentId);
+    for (const [deploymentId, lease] of this.#byServer) if (!this.#isUsable(lease)) this.#byServer.delete(deploymentId);
   }
 
-  async find(deploymentId: string): Promise<Known | null> {
+  /** See `Leases.callerChanged`. */
+  forgetCaller(callerId: string | null): void {
+    for (const server of this.#byServer.keys()) if (isOfCaller(server, callerId)) this.#byServer.delete(server);
+  }
+
+  async find(server: ServerKey): Promise<Known | null> {
     await this.onUnknown?.();
-    const lease = this.#byDeployment.get(deploymentId);
+    const lease = this.#byServer.get(server);
     if (!lease || !this.#isUsable(lease)) return null;
     const { instanceId, path, secret, validUntil } = lease;
     const endpoint = { kind: "unix" as const, path, secret };

@@ -1,5 +1,6 @@
 import { sha256 } from "@towpath/crypto";
 import type { RequestPeek } from "@towpath/mcp/peek";
+import { type ServerKey, serverKeyOf } from "@towpath/runner-api";
 import type { RoutedCall } from "../call/states.ts";
 import { deploymentOf, type Route } from "../read-model/routes.ts";
 import { anonymous, type Principal } from "./credentials.ts";
@@ -23,6 +24,21 @@ export function versionFor(route: Route, { call, principal, peek }: Asked): stri
   const caller = principal.id === anonymous.id ? call.address : principal.id;
   const dealt = release.hasSessions && isOpening ? call.id : caller;
   return percentile(`${release.id}\n${dealt}`) < release.share ? release.deploymentId : live;
+}
+
+/**
+ * The server of a deployment for a caller: while variables are per caller, the caller's own instance, which only people
+ * have (CAP-1). Null for a caller without one, and without a deployment.
+ */
+export function serverFor(
+  { perCaller }: Pick<Route, "perCaller">,
+  deploymentId: string | null,
+  { actor }: Pick<Principal, "actor">,
+): ServerKey | null {
+  if (deploymentId === null) return null;
+  if (perCaller.length === 0) return serverKeyOf({ deploymentId, callerId: null });
+  const callerId = actor?.member?.userId ?? null;
+  return callerId === null ? null : serverKeyOf({ deploymentId, callerId });
 }
 
 /** A text as a number from 0 to below 100, evenly spread. */

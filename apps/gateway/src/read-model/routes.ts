@@ -85,6 +85,8 @@ export const routeSchema = z.object({
   listing: z.object({ name: z.string(), description: z.string().nullable() }).nullable().default(null),
   /** Whether recorded answers may be given while the server is asleep (GW-12). */
   answersAsleep: z.boolean().default(false),
+  /** The variables for which each caller has a value, and an instance, of their own (CAP-1). Snapshots of earlier versions lack it. */
+  perCaller: z.array(z.string()).default([]),
   /** Running, or the last one if that went back. Snapshots of earlier versions lack it. */
   release: releaseSchema.nullable().default(null),
 });
@@ -215,12 +217,14 @@ const routesQuery = `
     CASE WHEN project.is_public AND branch.is_default IS NOT FALSE THEN
       json_build_object('name', project.name, 'description', project.description) END AS listing,
     recorded.build_id IS NOT NULL AND project.auth_mode <> 'passthrough'
-      AND (project.sleeping_lists = 'always' OR project.sleeping_lists = 'stable' AND recorded.varies_by IS NULL)
-      AS "answersAsleep",
+      AND (project.sleeping_lists = 'always' OR project.sleeping_lists = 'stable' AND recorded.varies_by IS NULL
+        OR own_values.names IS NOT NULL)
+      AS "answersAsleep", coalesce(own_values.names, '{}') AS "perCaller",
     CASE WHEN release.id IS NOT NULL THEN json_build_object('id', release.id, 'deploymentId', release.deployment_id,
       'isRunning', release.is_running, 'share', release.share, 'hasSessions', release.has_sessions,
       'answersAsleep', release.is_recorded AND project.auth_mode <> 'passthrough'
-        AND (project.sleeping_lists = 'always' OR project.sleeping_lists = 'stable' AND release.varies_by IS NULL))
+        AND (project.sleeping_lists = 'always' OR project.sleeping_lists = 'stable' AND release.varies_by IS NULL
+          OR own_values.names IS NOT NULL))
     END AS release
   FROM route JOIN project ON project.id = route.project_id
     LEFT JOIN branch ON branch.id = route.branch_id
@@ -232,6 +236,9 @@ const routesQuery = `
     LEFT JOIN LATERAL (SELECT array_agg(domain.name ORDER BY domain.name) AS names FROM domain
       WHERE domain.project_id = project.id AND domain.active_at IS NOT NULL) own ON true
     LEFT JOIN deployment ON deployment.id = route.deployment_id
+    LEFT JOIN LATERAL (SELECT array_agg(secret.key_name ORDER BY secret.key_name) AS names FROM secret
+      WHERE secret.project_id = project.id AND secret.per_caller AND deployment.environment = ANY (secret.environments)
+        AND NOT EXISTS (SELECT FROM fork_pull_request fork WHERE fork.branch_id = deployment.branch_id)) own_values ON true
     LEFT JOIN recorded_answers recorded ON recorded.build_id = deployment.build_id
     LEFT JOIN LATERAL (SELECT latest.id, latest.candidate_deployment_id AS deployment_id, latest.share,
         latest.has_sessions, latest.state = 'running' AS is_running, answers.build_id IS NOT NULL AS is_recorded,

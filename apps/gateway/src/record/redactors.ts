@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isOfCaller, partsOf, type ServerKey } from "@towpath/runner-api";
 import { createBoundedRedactor, type Redactor, unchanged } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
 import type { ReadVariables } from "../read-model/variables.ts";
@@ -43,12 +44,12 @@ type Parts = {
 const unreferencedSleep = (ms: number) => sleep(ms, undefined, { ref: false });
 
 /**
- * Removes the values of variables from rows of the request log (KEY-4), for each called deployment. Values are read off
- * the path of requests, one deployment after the other, and dropped after an hour without a request, a minute after the
+ * Removes the values of variables from rows of the request log (KEY-4), for each called server. Values are read off
+ * the path of requests, one server after the other, and dropped after an hour without a request, a minute after the
  * last one if no label leads to the deployment any more, and when others need the room.
  */
 export class Redactors {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<ServerKey, Entry>();
   readonly #parts: Parts;
   readonly #now: () => number;
   readonly #sleep: (ms: number) => Promise<unknown>;
@@ -67,36 +68,36 @@ export class Redactors {
     this.#sweepTimer = setInterval(() => this.sweep(), sweepMs).unref();
   }
 
-  /** The deployment's redactor; null while its variables are unknown, which starts loading them. */
-  find(deploymentId: string | null): Redactor | null {
+  /** The server's redactor; null while its variables are unknown, which starts loading them. */
+  find(server: ServerKey | null): Redactor | null {
     // Only deployments have variables.
-    if (deploymentId === null) return unchanged;
+    if (server === null) return unchanged;
     const now = this.#now();
-    let entry = this.#entries.get(deploymentId);
+    let entry = this.#entries.get(server);
     if (!entry) {
       entry = { redactor: null, firstAt: now, usedAt: now, retryAt: 0, loading: null };
-      this.#entries.set(deploymentId, entry);
+      this.#entries.set(server, entry);
     }
     entry.usedAt = now;
-    if (entry.redactor === null && entry.loading === null && now >= entry.retryAt) this.#load(deploymentId, entry);
+    if (entry.redactor === null && entry.loading === null && now >= entry.retryAt) this.#load(server, entry);
     return entry.redactor;
   }
 
   /**
-   * The same, after a wait if the deployment's first request has just arrived. A hanging database delays the requests
-   * to one deployment for long, not those to every one.
+   * The same, after a wait if the server's first request has just arrived. A hanging database delays the requests
+   * to one server for long, not those to every one.
    */
-  async wait(deploymentId: string): Promise<Redactor | null> {
-    const known = this.find(deploymentId);
-    const entry = this.#entries.get(deploymentId);
+  async wait(server: ServerKey): Promise<Redactor | null> {
+    const known = this.find(server);
+    const entry = this.#entries.get(server);
     if (known !== null || !entry?.loading) return known;
     return await this.#waitForFirst(entry);
   }
 
   /** The same for a refused request: uses what others have loaded, but loads nothing. */
-  async waitIfAsked(deploymentId: string | null): Promise<Redactor | null> {
-    if (deploymentId === null) return unchanged;
-    const entry = this.#entries.get(deploymentId);
+  async waitIfAsked(server: ServerKey | null): Promise<Redactor | null> {
+    if (server === null) return unchanged;
+    const entry = this.#entries.get(server);
     if (!entry) return null;
     return await this.#waitForFirst(entry);
   }
@@ -105,11 +106,16 @@ export class Redactors {
   sweep(): void {
     const now = this.#now();
     const routed = this.#parts.routed();
-    for (const [deploymentId, { usedAt, loading }] of this.#entries) {
+    for (const [server, { usedAt, loading }] of this.#entries) {
       const idleMs = now - usedAt;
       if (loading !== null || idleMs < sweepMs) continue;
-      if (idleMs >= forgetAfterMs || !routed.has(deploymentId)) this.#entries.delete(deploymentId);
+      if (idleMs >= forgetAfterMs || !routed.has(partsOf(server).deploymentId)) this.#entries.delete(server);
     }
+  }
+
+  /** A caller, or null: any of them, may have changed a value. */
+  callerChanged(callerId: string | null): void {
+    for (const server of this.#entries.keys()) if (isOfCaller(server, callerId)) this.#entries.delete(server);
   }
 
   stop(): void {
@@ -133,9 +139,9 @@ export class Redactors {
     if (entry.loading !== null && leftMs > 0) await Promise.race([entry.loading, this.#sleep(leftMs)]);
   }
 
-  #load(deploymentId: string, entry: Entry): void {
+  #load(server: ServerKey, entry: Entry): void {
     entry.loading = this.#queue
-      .then(() => this.#loadNow(deploymentId, entry))
+      .then(() => this.#loadNow(server, entry))
       .then((spentMs) => {
         entry.loading = null;
         const pauseMs = spentMs / maxBusyPart - spentMs;
@@ -145,24 +151,24 @@ export class Redactors {
   }
 
   /** Returns for how many milliseconds it kept the process busy, at most. Never rejects. */
-  async #loadNow(deploymentId: string, entry: Entry): Promise<number> {
+  async #loadNow(server: ServerKey, entry: Entry): Promise<number> {
     if (this.#isStopped) return 0;
     const { read, log } = this.#parts;
     this.#isReading = true;
     try {
-      const values = await read(deploymentId);
+      const values = await read(server);
       this.#isReading = false;
       this.#isHanging = false;
       const startedAt = performance.now();
       entry.redactor = values && (await createBoundedRedactor(values, maxBytesOfOne));
       if (values && entry.redactor === null)
-        log.warn({ deploymentId }, "its variables are too large to be searched for; request logs withhold texts");
+        log.warn({ server }, "its variables are too large to be searched for; request logs withhold texts");
       entry.retryAt = this.#now() + (values ? forgetAfterMs : retryMs);
       this.#makeRoom(entry);
       return performance.now() - startedAt;
     } catch (error) {
       entry.retryAt = this.#now() + retryMs;
-      log.debug({ err: error, deploymentId }, "variables can't be read; request logs withhold texts");
+      log.debug({ err: error, server }, "variables can't be read; request logs withhold texts");
       return failureMs;
     } finally {
       this.#isReading = false;
@@ -173,10 +179,10 @@ export class Redactors {
     const maxHere = Math.max(maxBytesOfOne, maxBytes * this.#parts.share);
     let bytes = [...this.#entries.values()].reduce((sum, { redactor }) => sum + (redactor?.bytes ?? 0), 0);
     const others = [...this.#entries].filter(([, entry]) => entry !== kept && (entry.redactor?.bytes ?? 0) > 0);
-    for (const [deploymentId, { redactor }] of others.sort(([, a], [, b]) => a.usedAt - b.usedAt)) {
+    for (const [server, { redactor }] of others.sort(([, a], [, b]) => a.usedAt - b.usedAt)) {
       if (bytes <= maxHere) return;
       bytes -= redactor?.bytes ?? 0;
-      this.#entries.delete(deploymentId);
+      this.#entries.delete(server);
     }
   }
 }

@@ -46,12 +46,13 @@ export function createSleeping({ load, log, share, leases, sessionIds, announce 
    */
   async function decide(admitted: Admitted): Promise<Reply | "hold" | null> {
     const { route } = admitted.call;
-    const { deploymentId } = admitted;
+    const { deploymentId, server } = admitted;
     // A client with a session of an earlier rollout has read that one's lists.
     if (deploymentId === null || !answersAsleep(route, deploymentId)) return null;
     const question = questionOf(admitted);
     if (question === null) return null;
-    const state = await leases.stateOf(deploymentId);
+    // What serves others doesn't answer a caller without an instance of their own.
+    const state = server === null ? "stopped" : await leases.stateOf(server);
     const { session } = admitted;
     if (state === "stopped" && session && sessions.instanceOf(session.key) !== null) throw sessionNotFound();
     // A frozen process may hold the session, which must end there.

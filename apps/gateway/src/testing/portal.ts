@@ -5,8 +5,12 @@ import { type DeployedServer, type Rig, until } from "./rig.ts";
 type Member = { server: DeployedServer; prefix: string; tools?: string[]; resources?: string[]; prompts?: string[] };
 
 /** Reads a server's lists through the gateway, as its build would have, and stores them with the build. */
-export async function storeManifest(rig: Rig, server: DeployedServer): Promise<void> {
-  const { manifest } = await readManifest({ url: server.url.href }, { timeoutMs: 10_000 });
+export async function storeManifest(
+  rig: Rig,
+  server: DeployedServer,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const { manifest } = await readManifest({ url: server.url.href, headers }, { timeoutMs: 10_000 });
   await rig.database.pool.query(
     `UPDATE build SET manifest = $2 FROM deployment WHERE deployment.build_id = build.id AND deployment.project_id = $1`,
     [server.projectId, JSON.stringify(manifest)],

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { TestDatabase } from "@towpath/db/testing";
-import { createSecretBox } from "@towpath/secrets";
+import { callerBinding, createSecretBox } from "@towpath/secrets";
 import { type DeployedServer, secret } from "./rig.ts";
 
 const box = createSecretBox({ current: secret, previous: [] });
@@ -32,5 +32,30 @@ export async function setVariables(
     `UPDATE build SET secret_version_ids = (SELECT array_agg(id) FROM secret_version WHERE project_id = $2)
      FROM deployment WHERE deployment.build_id = build.id AND deployment.id = $1`,
     [deploymentId, projectId],
+  );
+}
+
+/** Makes a variable per caller, or no longer. */
+export async function setPerCaller(
+  { pool }: TestDatabase,
+  { projectId }: DeployedServer,
+  perCaller = true,
+): Promise<void> {
+  await pool.query("UPDATE secret SET per_caller = $2 WHERE project_id = $1", [projectId, perCaller]);
+}
+
+/** Sets a person's own value of a variable. */
+export async function setOwnValue(
+  { pool }: TestDatabase,
+  { organizationId, projectId }: DeployedServer,
+  { userId, keyName, value }: { readonly userId: string; readonly keyName: string; readonly value: string },
+): Promise<void> {
+  const { rows } = await pool.query("SELECT id, wraps FROM data_key WHERE project_id = $1", [projectId]);
+  const row = { organizationId, projectId, id: randomUUID(), keyName, version: 1 };
+  const ciphertext = box.encrypt(value, { ...rows[0], organizationId, projectId }, callerBinding({ ...row, userId }));
+  await pool.query(
+    `INSERT INTO caller_value (id, project_id, user_id, key_name, ciphertext, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, now(), now())`,
+    [row.id, projectId, userId, keyName, ciphertext],
   );
 }

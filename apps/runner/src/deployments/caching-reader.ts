@@ -1,25 +1,23 @@
-import type { StoredDeployment } from "./deployment.store.ts";
-
 const maxCached = 1000;
 
-/** Reads deployments; while the database is unavailable, returns what it read before, so that servers can start. */
-export function cachingReader(
-  read: (id: string) => Promise<StoredDeployment | null>,
+/** Reads rows by a key; while the database is unavailable, returns what it read before, so that servers can start. */
+export function cachingReader<Row>(
+  read: (key: string) => Promise<Row | null>,
   onError: (error: unknown) => void,
-): (id: string) => Promise<StoredDeployment | null> {
-  const cache = new Map<string, StoredDeployment>();
-  return async (id) => {
-    let found: StoredDeployment | null;
+): (key: string) => Promise<Row | null> {
+  const cache = new Map<string, Row>();
+  return async (key) => {
+    let found: Row | null;
     try {
-      found = await read(id);
+      found = await read(key);
     } catch (error) {
-      const earlier = cache.get(id);
+      const earlier = cache.get(key);
       if (earlier === undefined) throw error;
       onError(error);
       return earlier;
     }
-    cache.delete(id);
-    if (found !== null) cache.set(id, found);
+    cache.delete(key);
+    if (found !== null) cache.set(key, found);
     const oldest = cache.keys().next().value;
     if (cache.size > maxCached && oldest !== undefined) cache.delete(oldest);
     return found;

@@ -14,6 +14,8 @@ export type StoredDeployment = {
   readonly environment: "production" | "preview";
   /** Whether production's `/data` outlives the server (BLD-19). */
   readonly keepsData: boolean;
+  /** How many callers may have an instance of their own at a time. */
+  readonly callerInstances: number;
   /** Host label of its route. */
   readonly slug: string;
   readonly program: Program;
@@ -35,6 +37,7 @@ export async function readDeployment(
       projectId: project.id,
       environment: deployment.environment,
       keepsData: project.keepsData,
+      callerInstances: project.callerInstances,
       slug: deployment.slug,
       entrypoint: build.entrypoint,
       arguments: build.arguments,

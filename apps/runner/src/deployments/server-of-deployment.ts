@@ -1,5 +1,5 @@
 import { cloudEnvironment, type Limits, type ServerSpec } from "@towpath/runtime";
-import type { SecretBox, StoredSecrets } from "@towpath/secrets";
+import type { CallerValues, SecretBox, StoredSecrets } from "@towpath/secrets";
 import type { StoredDeployment } from "./deployment.store.ts";
 
 /** A deployment can't be started; the message is for its owner. */
@@ -17,11 +17,17 @@ export type ServerSources = {
 };
 
 /**
- * A deployment's server for the driver, and its secrets in clear.
+ * A deployment's server for the driver, and its secrets in clear. `own`: the values of the caller whom alone it serves,
+ * in place of the deployment's.
  * @throws DeploymentUnusable if one can't be decrypted
  */
-export function serverOfDeployment(deployment: StoredDeployment, sources: ServerSources): OpenedServer {
-  const secrets = secretValues(deployment.stored, sources.box);
+export function serverOfDeployment(
+  deployment: StoredDeployment,
+  sources: ServerSources,
+  own: CallerValues | null = null,
+): OpenedServer {
+  const shared = secretValues(deployment.stored, sources.box);
+  const secrets = own ? { ...shared, ...secretValues(own.stored, sources.box) } : shared;
   const environment = cloudEnvironment(
     {
       serverUrl: sources.serverUrl.replace("{name}", deployment.slug),
@@ -32,7 +38,8 @@ export function serverOfDeployment(deployment: StoredDeployment, sources: Server
     secrets,
   );
   const server = { ...interpreterOf(deployment, sources.limits), ...deployment.program, environment };
-  return { server: { ...server, ...keptDataOf(deployment) }, secrets };
+  // Callers would share it.
+  return { server: { ...server, ...(own ? {} : keptDataOf(deployment)) }, secrets };
 }
 
 /** Previews get none: they would change what production keeps (BLD-19). */

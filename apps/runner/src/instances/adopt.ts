@@ -1,4 +1,5 @@
 import type { ServerLogRow } from "@towpath/logs";
+import { partsOf, serverKeyOf } from "@towpath/runner-api";
 import type { LastLines, ServerDriver, StoredLines, Survivor } from "@towpath/runtime";
 import { createRedactor } from "@towpath/secrets/redaction";
 import { z } from "zod";
@@ -6,9 +7,10 @@ import type { StoredDeployment } from "../deployments/deployment.store.ts";
 import { serverLog } from "../logs/server-log.ts";
 import type { InstanceStore } from "./instance.store.ts";
 import { Instance } from "./instance.ts";
-import type { Adoption, InstancePool } from "./instance-pool.ts";
+import type { InstancePool } from "./instance-pool.ts";
 import type { InstanceRecord } from "./instance-record.ts";
 import type { ServerLimits } from "./launch.ts";
+import type { Adoption } from "./server-parts.ts";
 
 /**
  * What the next runner needs to know about a server. Contains the secrets with which it was started: they may have
@@ -18,6 +20,8 @@ const memoSchema = z.object({
   organizationId: z.uuid(),
   projectId: z.uuid(),
   deploymentId: z.uuid(),
+  callerId: z.uuid().nullable().default(null),
+  valuesStamp: z.string().nullable().default(null),
   memoryBytes: z.number(),
   /** Earlier runners had only the default. */
   processes: z.number().default(256),
@@ -26,10 +30,12 @@ const memoSchema = z.object({
 
 export function memoOf(
   { organizationId, projectId, deploymentId }: StoredDeployment,
+  { callerId, valuesStamp }: { readonly callerId: string | null; readonly valuesStamp: string | null },
   { memoryBytes, processes }: ServerLimits,
   secrets: Readonly<Record<string, string>>,
 ): string {
-  return JSON.stringify({ organizationId, projectId, deploymentId, memoryBytes, processes, secrets });
+  const ids = { organizationId, projectId, deploymentId, callerId, valuesStamp };
+  return JSON.stringify({ ...ids, memoryBytes, processes, secrets });
 }
 
 export type AdoptionParts = {
@@ -62,7 +68,7 @@ export async function adoptInstances(parts: AdoptionParts): Promise<Found> {
     const claim = await claimOf(survivor, parts);
     if (claim === null) return null;
     claims.set(survivor.instanceId, claim);
-    const { deploymentId } = claim;
+    const { deploymentId } = partsOf(claim.server);
     const { instanceId } = survivor;
     const stored = () => parts.storedLines({ deploymentId, instanceId });
     return { onOutput: claim.instance.output(), last: parts.lastLines.get(instanceId) ?? {}, stored };
@@ -84,12 +90,17 @@ type Claim = Adoption & { readonly readyAt: Date | null };
 async function claimOf({ instanceId, memo }: Survivor, parts: AdoptionParts): Promise<Claim | null> {
   const known = memoSchema.safeParse(JSON.parse(memo));
   if (!known.success) return null;
-  const { organizationId, projectId, deploymentId, memoryBytes, processes, secrets } = known.data;
-  const row = await parts.store.claim(instanceId, deploymentId);
+  const { organizationId, projectId, deploymentId, callerId, valuesStamp } = known.data;
+  const { memoryBytes, processes, secrets } = known.data;
+  const row = await parts.store.claim(instanceId, { deploymentId, callerId });
   if (row === null) return null;
   const redactor = createRedactor(secrets);
   const log = serverLog({ projectId, deploymentId }, parts.pushLine, redactor);
   const context = { log, redact: redactor.text, limits: { memoryBytes, processes } };
   const instance = new Instance(instanceId, row.startedAt, context, parts.record);
-  return { organizationId, deploymentId, instance, readyAt: row.readyAt, failures: row.restarts };
+  // How many there may be counts for those that wait.
+  const callers = callerId === null ? null : { projectId, most: Number.POSITIVE_INFINITY };
+  const server = serverKeyOf({ deploymentId, callerId });
+  const adoption = { server, owner: { organizationId, callers }, instance, valuesStamp, failures: row.restarts };
+  return { ...adoption, readyAt: row.readyAt };
 }

@@ -1,24 +1,12 @@
-import { type LeasedInstance, RunnerError } from "@towpath/runner-api";
+import { type LeasedInstance, partsOf, RunnerError } from "@towpath/runner-api";
 import type { Exit } from "@towpath/runtime";
-import type { Places, Seat } from "../places/places.ts";
+import type { Seat } from "../places/places.ts";
 import { type BackOff, createBackOff } from "./back-off.ts";
-import { Instance, type OpenedDeployment } from "./instance.ts";
-import type { InstanceRecord } from "./instance-record.ts";
-import { type LaunchFailure, type LaunchParts, launch, openOrRefuse, startInterrupted } from "./launch.ts";
+import { Instance } from "./instance.ts";
+import { type LaunchFailure, launch, openOrRefuse, startInterrupted } from "./launch.ts";
 import { Mutex } from "./mutex.ts";
+import type { Adoption, DeploymentServerParts, ServerOwner } from "./server-parts.ts";
 import { reportEnd, reportFailedStart } from "./start-refusal.ts";
-
-export type DeploymentServerParts = LaunchParts & {
-  readonly deploymentId: string;
-  readonly record: InstanceRecord;
-  /** Its organization. Throws RunnerError `not_found`. */
-  readonly owner: () => Promise<string>;
-  /** Throws RunnerError `not_found` or DeploymentUnusable. */
-  readonly open: () => Promise<OpenedDeployment>;
-  readonly places: Places;
-  /** Has it started again, at its turn among all that ended with the shim. */
-  readonly startAgain: () => void;
-};
 
 /** The work for a call, and the time that it took. */
 type Obtained = Pick<LeasedInstance, "state" | "spent" | "shown">;
@@ -27,7 +15,7 @@ type Obtained = Pick<LeasedInstance, "state" | "spent" | "shown">;
 const maxHeldBackOffMs = 1000;
 
 /**
- * The server of one deployment: at most one instance, started by the first lease, frozen and stopped without a lease
+ * The server of one deployment, or a caller's own: at most one instance, started by the first lease, frozen and stopped without a lease
  * (RUN-3), restarted with back-off when it crashes (RUN-6).
  *
  * A mutex serializes starting, freezing, waking and stopping. A lease is recorded before it waits for the mutex, and
@@ -37,6 +25,8 @@ export class DeploymentServer {
   readonly #parts: DeploymentServerParts;
   readonly #backOff: BackOff;
   #instance: Instance | null = null;
+  /** See `OpenedDeployment`; of the running instance. */
+  #valuesStamp: string | null = null;
   #memoryBytes: number | null = null;
   #canFreeze = true;
   /** By the monotonic clock, so that a jump of the wall clock ends no lease. */
@@ -67,15 +57,25 @@ export class DeploymentServer {
     return { instanceId: instance.id, endpoint, leaseMs, ...obtained, waitedMs: now - start };
   }
 
+  /** Stops an instance that was started with other values of its caller than these. `stamp`: see `OpenedDeployment`. */
+  async stopUnlessStarted(stamp: string): Promise<void> {
+    if (this.#instance === null || this.#valuesStamp === stamp) return;
+    await this.#mutex.run(async () => {
+      if (this.#valuesStamp === stamp) return;
+      await this.#stop("its caller changed a value", this.#parts.timing.hurriedGraceMs, null);
+    });
+  }
+
   /**
    * Continues with an instance of an earlier runner, whose leases are unknown: a running instance counts as leased just
    * now, a frozen one as without a lease since now.
    */
-  adopt(instance: Instance, organizationId: string, failures: number): void {
+  adopt({ instance, owner, valuesStamp, failures }: Omit<Adoption, "server">): void {
     this.#instance = instance;
+    this.#valuesStamp = valuesStamp;
     this.#leasedUntil = performance.now() + (instance.state === "frozen" ? 0 : this.#parts.timing.leaseMs);
     this.#backOff.restore(failures);
-    this.#parts.places.hold(this.#seat(organizationId));
+    this.#parts.places.hold(this.#seat(owner));
     this.#watch(instance);
   }
 
@@ -95,7 +95,7 @@ export class DeploymentServer {
     clearTimeout(this.#restart);
     const { stopGraceMs, hurriedGraceMs } = this.#parts.timing;
     this.#parts.places.cancel(
-      this.#parts.deploymentId,
+      this.#parts.server,
       new RunnerError(this.#closedFor !== null ? "stopping" : "start_failed", `Not started: ${reason}.`, {
         retryAfterMs: 1000,
       }),
@@ -141,7 +141,7 @@ export class DeploymentServer {
     if (instance === null || (await instance.isDead())) return null;
     return {
       ...(await instance.describe()),
-      deploymentId: this.#parts.deploymentId,
+      ...partsOf(this.#parts.server),
       leasedUntil: new Date(Date.now() - this.idleMs(performance.now())).toISOString(),
       failures: this.#backOff.failures,
     };
@@ -192,26 +192,25 @@ export class DeploymentServer {
   }
 
   async #start(): Promise<Obtained["spent"]> {
-    const { deploymentId, places } = this.#parts;
+    const { server, places } = this.#parts;
     const begun = performance.now();
     await this.#waitBackOff();
-    const organizationId = await this.#parts.owner();
+    const owner = await this.#parts.owner();
     if (this.#closedFor !== null)
       throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
-    await places.take(this.#seat(organizationId));
+    await places.take(this.#seat(owner));
     const placedAt = performance.now();
     try {
-      await this.#startInPlace(organizationId);
+      await this.#startInPlace(owner);
       return { placeMs: placedAt - begun, startMs: performance.now() - placedAt };
     } catch (error) {
-      places.release(deploymentId);
+      places.release(server);
       throw error;
     }
   }
 
-  #seat(organizationId: string): Seat {
-    const { deploymentId } = this.#parts;
-    return { deploymentId, organizationId, look: () => this.#look(), evict: () => this.#evict() };
+  #seat(owner: ServerOwner): Seat {
+    return { server: this.#parts.server, ...owner, look: () => this.#look(), evict: () => this.#evict() };
   }
 
   #look(): ReturnType<Seat["look"]> {
@@ -225,18 +224,19 @@ export class DeploymentServer {
     await this.#mutex.run(() => this.#stop("another server needed its place", this.#parts.timing.hurriedGraceMs, 0));
   }
 
-  async #startInPlace(organizationId: string): Promise<void> {
-    const { deploymentId, record, places } = this.#parts;
+  async #startInPlace({ organizationId }: ServerOwner): Promise<void> {
+    const { server, record, places } = this.#parts;
     const opened = await openOrRefuse(this.#parts.open);
     // Closed while it waited.
     if (this.#closedFor !== null)
       throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
     const context = { ...opened, limits: opened.server.limits };
-    const instance = Instance.starting(context, record, { deploymentId, restarts: this.#backOff.failures });
+    const instance = Instance.starting(context, record, { ...partsOf(server), restarts: this.#backOff.failures });
     this.#instance = instance;
+    this.#valuesStamp = opened.valuesStamp ?? null;
     this.#memoryBytes = null;
     this.#canFreeze = true;
-    const failure = await launch(instance, opened, { organizationId, deploymentId }, this.#parts);
+    const failure = await launch(instance, opened, { organizationId, ...partsOf(server) }, this.#parts);
     if (failure !== null) throw this.#startFailed(instance, failure);
     this.#watch(instance);
     // The start has ended and its memory is known, so another start may begin.
@@ -304,6 +304,6 @@ export class DeploymentServer {
   #gone(instance: Instance): void {
     if (this.#instance !== instance) return;
     this.#instance = null;
-    this.#parts.places.release(this.#parts.deploymentId);
+    this.#parts.places.release(this.#parts.server);
   }
 }

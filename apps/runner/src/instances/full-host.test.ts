@@ -54,7 +54,8 @@ function lightPool(change: Change = {}) {
       decrypted: () => {},
       close: async () => {},
     },
-    owner: async (deploymentId) => deploymentId.split("-")[0] ?? "",
+    owner: async (server) => ({ organizationId: server.split("-")[0] ?? "", callers: null }),
+    valuesStamp: async () => null,
     open: async () => ({
       server: tinyServer.server("serve"),
       label: "light",

@@ -1,11 +1,19 @@
-import { type LeasedInstance, RunnerError, type RunnerInstance, type ServerState } from "@towpath/runner-api";
+import {
+  type LeasedInstance,
+  partsOf,
+  RunnerError,
+  type RunnerInstance,
+  type ServerKey,
+  type ServerState,
+} from "@towpath/runner-api";
 import type { InstanceTiming } from "../config.ts";
 import type { DeploymentUse } from "../deployments/deployment.store.ts";
 import type { Places } from "../places/places.ts";
 import { DeploymentServer } from "./deployment-server.ts";
-import type { Instance, OpenedDeployment } from "./instance.ts";
+import type { OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
 import type { LaunchParts } from "./launch.ts";
+import type { Adoption, ServerOwner } from "./server-parts.ts";
 import { verifiedLease } from "./verify.ts";
 
 export type InstancePoolParts = {
@@ -13,24 +21,21 @@ export type InstancePoolParts = {
   readonly timing: InstanceTiming;
   readonly places: Places;
   readonly record: InstanceRecord;
-  /** The organization that a deployment belongs to. Throws RunnerError `not_found`. */
-  readonly owner: (deploymentId: string) => Promise<string>;
+  /** Throws RunnerError `not_found`. */
+  readonly owner: (server: ServerKey) => Promise<ServerOwner>;
   /** Throws RunnerError `not_found` or DeploymentUnusable. */
-  readonly open: (deploymentId: string) => Promise<OpenedDeployment>;
+  readonly open: (server: ServerKey) => Promise<OpenedDeployment>;
+  /**
+   * The stamp (`OpenedDeployment`) of the values that a caller has now; null for a server that all callers share. Throws
+   * RunnerError `values_missing`.
+   */
+  readonly valuesStamp: (server: ServerKey) => Promise<string | null>;
   /** When a deployment's lost layers are rebuilt; null: now. */
   readonly nextRebuild: LaunchParts["nextRebuild"];
   /** The use of these deployments' servers; absent for a deployment that doesn't exist. */
   readonly uses: (ids: readonly string[]) => Promise<ReadonlyMap<string, DeploymentUse>>;
   /** Receives errors of the platform. */
   readonly onError: (error: unknown) => void;
-};
-
-export type Adoption = {
-  readonly deploymentId: string;
-  readonly organizationId: string;
-  readonly instance: Instance;
-  /** Failures in a row before it started. */
-  readonly failures: number;
 };
 
 const maxTickMs = 1000;
@@ -47,12 +52,12 @@ const measureMs = 2000;
 /** All servers of this host. */
 export class InstancePool {
   readonly #parts: InstancePoolParts;
-  readonly #servers = new Map<string, DeploymentServer>();
+  readonly #servers = new Map<ServerKey, DeploymentServer>();
   readonly #timers: NodeJS.Timeout[] = [];
-  /** Deployments that the last round of `reconcile` found unneeded. */
-  #unneeded: ReadonlySet<string> = new Set();
-  /** Deployments to start again, and how many starts of them are under way. */
-  readonly #interrupted = new Set<string>();
+  /** Servers that the last round of `reconcile` found unneeded. */
+  #unneeded: ReadonlySet<ServerKey> = new Set();
+  /** Servers to start again, and how many starts of them are under way. */
+  readonly #interrupted = new Set<ServerKey>();
   #startingAgain = 0;
   #isMeasuring = false;
   #closing = false;
@@ -66,40 +71,55 @@ export class InstancePool {
   }
 
   /** Throws RunnerError. */
-  async lease(deploymentId: string): Promise<LeasedInstance> {
+  async lease(key: ServerKey): Promise<LeasedInstance> {
     if (this.#closing) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
-    return await this.#server(deploymentId).lease();
+    const stamp = await this.#stampOf(key);
+    const server = this.#server(key);
+    if (stamp !== null) await server.stopUnlessStarted(stamp);
+    return await server.lease();
+  }
+
+  /** The stamp of a caller's values; whose server ends if one is missing. @throws RunnerError `values_missing` */
+  async #stampOf(key: ServerKey): Promise<string | null> {
+    if (partsOf(key).callerId === null) return null;
+    try {
+      return await this.#parts.valuesStamp(key);
+    } catch (error) {
+      if (error instanceof RunnerError && error.code === "values_missing")
+        await this.#servers.get(key)?.stop("its caller deleted a value", true);
+      throw error;
+    }
   }
 
   /** Like `lease`, after the server has answered at /mcp. Throws RunnerError. */
-  async verify(deploymentId: string): Promise<LeasedInstance> {
-    return await verifiedLease(() => this.lease(deploymentId), this.#parts.timing.answerTimeoutMs);
+  async verify(key: ServerKey): Promise<LeasedInstance> {
+    return await verifiedLease(() => this.lease(key), this.#parts.timing.answerTimeoutMs);
   }
 
   /** Whether exactly this instance runs, frozen or not. */
-  async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
-    const found = await this.#servers.get(deploymentId)?.describe();
+  async isRunning(key: ServerKey, instanceId: string): Promise<boolean> {
+    const found = await this.#servers.get(key)?.describe();
     return found?.id === instanceId && (found.state === "ready" || found.state === "frozen");
   }
 
-  /** The state of a deployment's server. Starts and wakes nothing. */
-  async state(deploymentId: string): Promise<ServerState> {
-    const found = await this.#servers.get(deploymentId)?.describe();
+  /** Starts and wakes nothing. */
+  async state(key: ServerKey): Promise<ServerState> {
+    const found = await this.#servers.get(key)?.describe();
     if (found?.state === "ready") return "ready";
     return found?.state === "frozen" ? "asleep" : "stopped";
   }
 
   /** Adds a server that was running when this runner started. */
-  adopt({ deploymentId, organizationId, instance, failures }: Adoption): void {
-    this.#server(deploymentId).adopt(instance, organizationId, failures);
+  adopt({ server, ...adoption }: Adoption): void {
+    this.#server(server).adopt(adoption);
   }
 
   /**
    * Starts servers that ended with the platform while they were in use, before anybody calls them. With half of the
    * starts that may be under way at a time: whoever calls one of the others doesn't wait behind them.
    */
-  startAgain(deploymentIds: readonly string[]): void {
-    for (const id of deploymentIds) this.#interrupted.add(id);
+  startAgain(keys: readonly ServerKey[]): void {
+    for (const key of keys) this.#interrupted.add(key);
     const atOnce = Math.max(1, Math.floor(this.#parts.places.budget.maxStarting / 2));
     // A cluster has no bounds of its own.
     const free = Math.min(atOnce - this.#startingAgain, this.#interrupted.size);
@@ -108,21 +128,22 @@ export class InstancePool {
 
   async #startInterrupted(): Promise<void> {
     this.#startingAgain += 1;
-    for (const id of this.#interrupted) {
-      this.#interrupted.delete(id);
+    for (const key of this.#interrupted) {
+      this.#interrupted.delete(key);
+      const { deploymentId } = partsOf(key);
       // Without the database it may be needed.
-      const use = await this.#parts.uses([id]).then(
-        (uses) => uses.get(id),
+      const use = await this.#parts.uses([deploymentId]).then(
+        (uses) => uses.get(deploymentId),
         () => "needed",
       );
       // A failure is in its log.
-      if (use === "needed") await this.lease(id).catch(() => {});
+      if (use === "needed") await this.lease(key).catch(() => {});
     }
     this.#startingAgain -= 1;
   }
 
-  async stop(deploymentId: string): Promise<void> {
-    await this.#servers.get(deploymentId)?.stop("a stop was requested");
+  async stop(key: ServerKey): Promise<void> {
+    await this.#servers.get(key)?.stop("a stop was requested");
   }
 
   async list(): Promise<RunnerInstance[]> {
@@ -136,18 +157,21 @@ export class InstancePool {
    * may have arrived.
    */
   async reconcile(): Promise<void> {
-    const ids = [...this.#servers.keys()];
-    if (ids.length === 0) return;
+    const keys = [...this.#servers.keys()];
+    if (keys.length === 0) return;
     const before = this.#unneeded;
     this.#unneeded = new Set();
-    const uses = await this.#parts.uses(ids);
-    this.#unneeded = new Set(ids.filter((id) => uses.get(id) !== "needed"));
+    const uses = await this.#parts.uses([...new Set(keys.map((key) => partsOf(key).deploymentId))]);
+    // A caller may have deleted a value; without the database all stay.
+    for (const key of keys) await this.#stampOf(key).catch(() => {});
+    const useOf = (key: ServerKey) => uses.get(partsOf(key).deploymentId) ?? "deleted";
+    this.#unneeded = new Set(keys.filter((key) => useOf(key) !== "needed"));
     await Promise.all(
-      [...this.#unneeded].map(async (id) => {
-        const use = uses.get(id) ?? "deleted";
+      [...this.#unneeded].map(async (key) => {
+        const use = useOf(key);
         if (use === "needed") return;
-        if (use === "deleted") await this.#servers.get(id)?.stop(unneeded[use]);
-        else if (before.has(id)) await this.#servers.get(id)?.stopUnneeded(unneeded[use]);
+        if (use === "deleted") await this.#servers.get(key)?.stop(unneeded[use]);
+        else if (before.has(key)) await this.#servers.get(key)?.stopUnneeded(unneeded[use]);
       }),
     );
   }
@@ -159,23 +183,23 @@ export class InstancePool {
     await Promise.all([...this.#servers.values()].map((server) => server.close("the runner is shutting down")));
   }
 
-  #server(deploymentId: string): DeploymentServer {
-    const known = this.#servers.get(deploymentId);
+  #server(key: ServerKey): DeploymentServer {
+    const known = this.#servers.get(key);
     if (known !== undefined) return known;
     const { start, timing, record, places, owner, open, nextRebuild, onError } = this.#parts;
     const server = new DeploymentServer({
-      deploymentId,
+      server: key,
       start,
       timing,
       record,
       onError,
       places,
-      owner: () => owner(deploymentId),
-      open: () => open(deploymentId),
+      owner: () => owner(key),
+      open: () => open(key),
       nextRebuild,
-      startAgain: () => this.startAgain([deploymentId]),
+      startAgain: () => this.startAgain([key]),
     });
-    this.#servers.set(deploymentId, server);
+    this.#servers.set(key, server);
     return server;
   }
 

@@ -9,6 +9,8 @@ import { expectedBefore, type InstanceState } from "./instance.state.ts";
 export type NewInstance = {
   readonly id: string;
   readonly deploymentId: string;
+  /** The person whom alone it serves; null: all callers. */
+  readonly callerId: string | null;
   readonly startedAt: Date;
   readonly restarts: number;
 };
@@ -27,6 +29,8 @@ export type DecryptedSecrets = {
   readonly organizationId: string;
   readonly projectId: string;
   readonly deploymentId: string;
+  /** The person whose own values these are; null: the owner's. */
+  readonly callerId: string | null;
   readonly versions: Readonly<Record<string, number>>;
 };
 
@@ -46,10 +50,10 @@ export type InstanceStore = {
    * if the earlier runner was killed before it did. Null if it must be stopped: its row has ended or is another
    * runner's, or its deployment is gone.
    */
-  claim(id: string, deploymentId: string): Promise<ClaimedInstance | null>;
+  claim(id: string, of: Pick<NewInstance, "deploymentId" | "callerId">): Promise<ClaimedInstance | null>;
   /**
-   * Ends unclaimed rows of earlier runner processes: their instances are gone. Resolves to the deployments whose servers
-   * were in use: neither frozen nor being stopped.
+   * Ends unclaimed rows of earlier runner processes: their instances are gone. Resolves to the deployments whose shared
+   * servers were in use: neither frozen nor being stopped.
    */
   endLost(): Promise<readonly string[]>;
   /** Audits that the variables of a deployment were decrypted for a start. */
@@ -94,8 +98,8 @@ export function instanceStore(db: Database, identity: RunnerIdentity): InstanceS
         .set({ memoryBytes: Math.round(memoryBytes) })
         .where(and(eq(instance.id, id), isMine));
     },
-    async claim(id, deploymentId) {
-      const row = { id, deploymentId, runner, generation, state: "starting" };
+    async claim(id, { deploymentId, callerId }) {
+      const row = { id, deploymentId, callerId, runner, generation, state: "starting" };
       try {
         const [claimed] = await db
           .insert(instance)
@@ -118,12 +122,12 @@ export function instanceStore(db: Database, identity: RunnerIdentity): InstanceS
       const used = await db
         .selectDistinct({ deploymentId: instance.deploymentId })
         .from(instance)
-        .where(and(isLost, inArray(instance.state, ["starting", "ready"])));
+        .where(and(isLost, isNull(instance.callerId), inArray(instance.state, ["starting", "ready"])));
       const end = { state: "stopped", endedAt: new Date(), endReason: "It ended with the runner." };
       await db.update(instance).set(end).where(isLost);
       return used.map(({ deploymentId }) => deploymentId);
     },
-    async auditDecryption({ organizationId, projectId, deploymentId, versions }) {
+    async auditDecryption({ organizationId, projectId, deploymentId, callerId, versions }) {
       await db.insert(auditLog).values({
         id: newId(),
         organizationId,
@@ -131,7 +135,7 @@ export function instanceStore(db: Database, identity: RunnerIdentity): InstanceS
         actor: "job:runner",
         action: "secret.decrypt",
         subject: deploymentId,
-        detail: { reason: "start", runner, versions },
+        detail: { reason: "start", runner, versions, ...(callerId && { caller: callerId }) },
       });
     },
     isRefusal,

@@ -4,6 +4,7 @@ import type { Exit, InstanceHandle, OutputSink, ServerSpec, StartResult } from "
 import { inSpan } from "@towpath/telemetry/trace";
 import type { ServerLog } from "../logs/server-log.ts";
 import type { InstanceState } from "./instance.state.ts";
+import type { NewInstance } from "./instance.store.ts";
 import type { InstanceRecord } from "./instance-record.ts";
 import { describeExit, type ServerLimits } from "./launch.ts";
 
@@ -22,6 +23,8 @@ export type OpenedDeployment = Omit<InstanceContext, "limits"> & {
   readonly label: string;
   /** For a later runner, see adopt.ts. */
   readonly memo?: string;
+  /** Of a caller's own server: differs whenever one of the caller's values is another one. */
+  readonly valuesStamp?: string;
 };
 
 type Started = Extract<StartResult, { ok: true }>;
@@ -55,7 +58,7 @@ export class Instance {
   static starting(
     context: InstanceContext,
     record: InstanceRecord,
-    more: { readonly deploymentId: string; readonly restarts: number },
+    more: Pick<NewInstance, "deploymentId" | "callerId" | "restarts">,
   ): Instance {
     const startedAt = new Date();
     const instance = new Instance(newId(), startedAt, context, record);

@@ -7,8 +7,9 @@ import { createNoPlaceAlert } from "./no-place-alert.ts";
 import { Places } from "./places.ts";
 
 const database = openTestDatabase();
-const seat = (deploymentId: string) => ({
-  deploymentId,
+const seat = (server: string) => ({
+  server,
+  callers: null,
   organizationId: "o",
   look: () => ({ phase: "ready", isLeased: true, lastUsedAt: 0, memoryBytes: 0 }) as const,
   evict: async () => {},

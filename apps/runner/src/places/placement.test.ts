@@ -27,8 +27,8 @@ const viewArbitrary: fc.Arbitrary<View> = fc
   })
   .map(({ budget, occupants, waiters, served }) => ({
     budget,
-    occupants: occupants.map((each, index) => ({ ...each, deploymentId: `o${index}` })),
-    waiters: waiters.map((organizationId, index) => ({ deploymentId: `w${index}`, organizationId })),
+    occupants: occupants.map((each, index) => ({ ...each, server: `o${index}`, callers: null })),
+    waiters: waiters.map((organizationId, index) => ({ server: `w${index}`, organizationId, callers: null })),
     servedAt: new Map(served.map((organizationId, index) => [organizationId, index + 1])),
   }));
 
@@ -38,7 +38,7 @@ const always = (holds: (view: View, decision: Decision) => void) =>
     { numRuns: 2000 },
   );
 const find = <Each extends Waiter>(all: readonly Each[], id: string): Each => {
-  const found = all.find(({ deploymentId }) => deploymentId === id);
+  const found = all.find(({ server }) => server === id);
   if (found === undefined) throw new Error(`${id} was not asked about`);
   return found;
 };
@@ -92,7 +92,7 @@ test("RUN-3 within an organization, places are given in order of arrival", () =>
     for (const name of ["a", "b", "c"]) {
       const own = view.waiters.filter(({ organizationId }) => organizationId === name);
       const given = admit.filter((id) => find(view.waiters, id).organizationId === name);
-      expect(given).toEqual(own.slice(0, given.length).map(({ deploymentId }) => deploymentId));
+      expect(given).toEqual(own.slice(0, given.length).map(({ server }) => server));
     }
   });
 });
@@ -145,19 +145,20 @@ function playOn(view: View, steps: number): string[] {
     const started = admit.map((id): Occupant => {
       const { organizationId } = find(waiters, id);
       return {
-        deploymentId: id,
+        server: id,
         organizationId,
+        callers: null,
         phase: "starting",
         isLeased: true,
         lastUsedAt: 1000 + step,
         memoryBytes: null,
       };
     });
-    waiters = waiters.filter(({ deploymentId }) => !admit.includes(deploymentId));
+    waiters = waiters.filter(({ server }) => !admit.includes(server));
     occupants = occupants
       .filter(({ phase }) => phase !== "stopping")
       .map((each): Occupant => {
-        if (evict.includes(each.deploymentId)) return { ...each, phase: "stopping" };
+        if (evict.includes(each.server)) return { ...each, phase: "stopping" };
         return each.phase === "starting" ? { ...each, phase: "ready" } : { ...each, isLeased: false };
       })
       .concat(started);
@@ -168,7 +169,7 @@ function playOn(view: View, steps: number): string[] {
 test("RUN-3 every waiting start eventually gets a place as others become idle", () => {
   fc.assert(
     fc.property(viewArbitrary, (view) => {
-      expect(playOn(view, 400).toSorted()).toEqual(view.waiters.map(({ deploymentId }) => deploymentId).toSorted());
+      expect(playOn(view, 400).toSorted()).toEqual(view.waiters.map(({ server }) => server).toSorted());
     }),
     { numRuns: 1000 },
   );
@@ -189,15 +190,16 @@ const budget: Budget = {
   maxShare: 0.75,
 };
 const occupant = (id: string, change: Partial<Occupant> = {}): Occupant => ({
-  deploymentId: id,
+  server: id,
   organizationId: id.slice(0, 1),
+  callers: null,
   phase: "ready",
   isLeased: false,
   lastUsedAt: 0,
   memoryBytes: 1,
   ...change,
 });
-const waiter = (id: string): Waiter => ({ deploymentId: id, organizationId: id.slice(0, 1) });
+const waiter = (id: string): Waiter => ({ server: id, organizationId: id.slice(0, 1), callers: null });
 const decided = (occupants: readonly Occupant[], waiters: readonly string[], change: Partial<Budget> = {}) =>
   decide({ budget: { ...budget, ...change }, occupants, waiters: waiters.map(waiter), servedAt: new Map() });
 
@@ -251,6 +253,27 @@ test("defaults follow from the host; a scheduler that places servers itself sets
   });
   const unbounded = { memoryBytes: Number.POSITIVE_INFINITY, processors: Number.POSITIVE_INFINITY };
   const budget = { ...budgetOf(settings, unbounded), maxInstances: 100 };
-  const waiters = Array.from({ length: 50 }, (_, index) => ({ deploymentId: `w${index}`, organizationId: "a" }));
+  const waiters = Array.from({ length: 50 }, (_, index) => ({ ...waiter(`w${index}`), organizationId: "a" }));
   expect(decide({ budget, occupants: [], waiters, servedAt: new Map() }).admit).toHaveLength(50);
+});
+
+test("CAP-1 a project's callers share the instances that it may have; idle ones make room, its other servers don't wait", () => {
+  const callers = { projectId: "p", most: 2 };
+  const own = (id: string, change: Partial<Occupant> = {}) => occupant(id, { callers, ...change });
+  const ask = (occupants: readonly Occupant[], ids: readonly string[]) => {
+    const waiters = ids.map((id) => ({ ...waiter(id), callers: id.startsWith("ac") ? callers : null }));
+    return decide({ budget, occupants, waiters, servedAt: new Map() });
+  };
+  const busy = [own("ac1", { isLeased: true }), own("ac2", { isLeased: true })];
+  expect(ask(busy, ["ac3", "a9"])).toEqual({ admit: ["a9"], evict: [] });
+  const idle = [own("ac1", { lastUsedAt: 2 }), own("ac2", { lastUsedAt: 1 }), occupant("a8")];
+  // One for each waiter, its longest idle first; never another kind of server.
+  expect(ask(idle, ["ac3"])).toEqual({ admit: [], evict: ["ac2"] });
+  expect(ask(idle, ["ac3", "ac4", "ac5"])).toEqual({ admit: [], evict: ["ac2", "ac1"] });
+  const leaving = [own("ac1", { isLeased: true }), own("ac2", { phase: "stopping" })];
+  expect(ask(leaving, ["ac3"])).toEqual({ admit: [], evict: [] });
+  expect(ask([own("ac1")], ["ac3", "ac4"])).toEqual({ admit: ["ac3"], evict: ["ac1"] });
+  expect(shortageOf({ budget, occupants: busy, waiters: [], servedAt: new Map() }, { ...waiter("ac3"), callers })).toBe(
+    "callers",
+  );
 });

@@ -13,9 +13,7 @@ export type Budget = {
 };
 
 /** An instance that holds a place, from the decision that admits it until its last process has ended. */
-export type Occupant = {
-  readonly deploymentId: string;
-  readonly organizationId: string;
+export type Occupant = Waiter & {
   readonly phase: "starting" | "ready" | "frozen" | "stopping";
   /** In use: never evicted. */
   readonly isLeased: boolean;
@@ -25,27 +23,39 @@ export type Occupant = {
   readonly memoryBytes: number | null;
 };
 
-export type Waiter = { readonly deploymentId: string; readonly organizationId: string };
+/** The instances of a project that serve one caller each, and how many of them it may have (CAP-1). */
+export type CallerGroup = { readonly projectId: string; readonly most: number };
+
+export type Waiter = {
+  /** A `ServerKey`. */
+  readonly server: string;
+  readonly organizationId: string;
+  /** Null for a server that all callers share. */
+  readonly callers: CallerGroup | null;
+};
 
 export type View = {
   readonly budget: Budget;
   readonly occupants: readonly Occupant[];
-  /** In order of arrival, each deployment once. */
+  /** In order of arrival, each server once. */
   readonly waiters: readonly Waiter[];
   /** When each organization was last given a place: a counter. Names all organizations that ever used the host. */
   readonly servedAt: ReadonlyMap<string, number>;
 };
 
-/** Deployments to admit now, in this order, and instances to evict so that others can be admitted. */
+/** Servers to admit now, in this order, and instances to evict so that others can be admitted. */
 export type Decision = { readonly admit: readonly string[]; readonly evict: readonly string[] };
 
-/** What a waiter waits for. `share`, `own starts`: its organization has all instances, or starts, that it may have. */
-export type Shortage = "share" | "own starts" | "starts" | "places" | "memory";
+/**
+ * What a waiter waits for. `share`, `own starts`: its organization has all instances, or starts, that it may have.
+ * `callers`: its project serves as many callers by instances of their own as it may.
+ */
+export type Shortage = "share" | "callers" | "own starts" | "starts" | "places" | "memory";
 
 type Usage = { instances: number; starting: number; memoryBytes: number };
 
 /**
- * Decides which deployments are admitted and which instances are evicted. Pure, and the only place that decides, so
+ * Decides which servers are admitted and which instances are evicted. Pure, and the only place that decides, so
  * that two starts never count on the same place.
  *
  * First in, first out within an organization; between organizations in turns, those beyond their fair share last.
@@ -73,6 +83,9 @@ class Round {
   /** What instances that are being stopped will release; each waiter of this round takes its part of it. */
   readonly #leaving: Usage = { instances: 0, starting: 0, memoryBytes: 0 };
   readonly #leavingOf = new Map<string, number>();
+  /** By project, with what was admitted in this round; and how many of them will be released. */
+  readonly #callers = new Map<string, number>();
+  readonly #callersLeaving = new Map<string, number>();
   readonly #idle: Occupant[];
   readonly #admit: string[] = [];
   readonly #evict: string[] = [];
@@ -86,7 +99,7 @@ class Round {
     this.#fairShare = 1 / Math.max(1, new Set(present).size);
     this.#turn = Math.max(0, ...servedAt.values());
     for (const occupant of occupants) {
-      this.#add(occupant.organizationId, this.#sizeOf(occupant));
+      this.#add(occupant, this.#sizeOf(occupant));
       if (occupant.phase === "stopping") this.#markLeaving(occupant);
     }
     this.#idle = occupants
@@ -107,6 +120,10 @@ class Round {
       const shortage = this.shortage(waiter);
       if (shortage === null) this.#admitOne(waiter);
       else if (shortage === "share") this.#makeRoomWithin(organizationId);
+      else if (shortage === "callers") {
+        this.#makeRoomAmong(waiter.callers);
+        continue;
+      }
       // Of its own starts one ends soon.
       else if (shortage === "own starts") continue;
       // All need the same, so nobody behind this one gets a place either.
@@ -117,9 +134,10 @@ class Round {
     return { admit: this.#admit, evict: this.#evict };
   }
 
-  shortage({ organizationId }: Waiter): Shortage | null {
+  shortage({ organizationId, callers }: Waiter): Shortage | null {
     const { maxInstances, maxStarting, memoryBytes } = this.#budget;
     const total = withOneMore(this.#total, this.#budget);
+    if (callers && (this.#callers.get(callers.projectId) ?? 0) >= callers.most) return "callers";
     const own = this.#shortageOfShare(organizationId);
     if (own !== null) return own;
     if (total.starting > maxStarting) return "starts";
@@ -160,9 +178,9 @@ class Round {
     return Math.max(used.instances / maxInstances, used.memoryBytes / memoryBytes) > this.#fairShare;
   }
 
-  #admitOne({ deploymentId, organizationId }: Waiter): void {
-    this.#admit.push(deploymentId);
-    this.#add(organizationId, { instances: 1, starting: 1, memoryBytes: this.#budget.startReserveBytes });
+  #admitOne(waiter: Waiter): void {
+    this.#admit.push(waiter.server);
+    this.#add(waiter, { instances: 1, starting: 1, memoryBytes: this.#budget.startReserveBytes });
   }
 
   /** Stops one of the organization's own for one of its waiters, unless one is leaving already. */
@@ -176,6 +194,17 @@ class Round {
     if (own === undefined) return;
     this.#evictOne(own);
     this.#leavingOf.set(organizationId, (this.#leavingOf.get(organizationId) ?? 1) - 1);
+  }
+
+  /** The same among the instances of a project that serve one caller each. */
+  #makeRoomAmong(callers: CallerGroup | null): void {
+    if (callers === null) return;
+    const { projectId } = callers;
+    const leaving = this.#callersLeaving.get(projectId) ?? 0;
+    const idle = leaving > 0 ? undefined : this.#idle.find((occupant) => occupant.callers?.projectId === projectId);
+    if (idle) this.#evictOne(idle);
+    // The next waiter needs another one.
+    if (idle || leaving > 0) this.#callersLeaving.set(projectId, (this.#callersLeaving.get(projectId) ?? 1) - 1);
   }
 
   /** Counts on instances that are leaving, and stops further ones, for one waiter; false when they are not enough. */
@@ -218,19 +247,20 @@ class Round {
 
   #evictOne(victim: Occupant): void {
     this.#idle.splice(this.#idle.indexOf(victim), 1);
-    this.#evict.push(victim.deploymentId);
+    this.#evict.push(victim.server);
     this.#markLeaving(victim);
   }
 
   #spare(victim: Occupant): void {
-    this.#evict.splice(this.#evict.indexOf(victim.deploymentId), 1);
+    this.#evict.splice(this.#evict.indexOf(victim.server), 1);
     this.#markLeaving(victim, -1);
   }
 
   #markLeaving(occupant: Occupant, sign: 1 | -1 = 1): void {
     this.#leaving.instances += sign;
     this.#leaving.memoryBytes += sign * this.#sizeOf(occupant).memoryBytes;
-    this.#leavingOf.set(occupant.organizationId, (this.#leavingOf.get(occupant.organizationId) ?? 0) + sign);
+    addTo(this.#leavingOf, occupant.organizationId, sign);
+    if (occupant.callers) addTo(this.#callersLeaving, occupant.callers.projectId, sign);
   }
 
   #sizeOf({ phase, memoryBytes }: Occupant): Usage {
@@ -244,11 +274,15 @@ class Round {
     };
   }
 
-  #add(organizationId: string, more: Usage): void {
+  #add({ organizationId, callers }: Waiter, more: Usage): void {
     this.#used.set(organizationId, sum(this.#used.get(organizationId), more));
     Object.assign(this.#total, sum(this.#total, more));
+    if (callers) addTo(this.#callers, callers.projectId, 1);
   }
 }
+
+const addTo = (counts: Map<string, number>, key: string, more: number): void =>
+  void counts.set(key, (counts.get(key) ?? 0) + more);
 
 const sum = (a: Usage | undefined, b: Usage): Usage => ({
   instances: (a?.instances ?? 0) + b.instances,

@@ -1,13 +1,23 @@
 import { RunnerError } from "@towpath/runner-api";
 import type { HostReport } from "@towpath/runtime";
-import { type Budget, decide, type Occupant, type Shortage, shortageOf, type View, type Waiter } from "./placement.ts";
+import {
+  type Budget,
+  type CallerGroup,
+  decide,
+  type Occupant,
+  type Shortage,
+  shortageOf,
+  type View,
+  type Waiter,
+} from "./placement.ts";
 
-/** The holder of a place: the server of one deployment. */
+/** The holder of a place. */
 export type Seat = {
-  readonly deploymentId: string;
+  readonly server: string;
   readonly organizationId: string;
+  readonly callers: CallerGroup | null;
   /** Its current state. */
-  look(): Omit<Occupant, "deploymentId" | "organizationId">;
+  look(): Omit<Occupant, keyof Waiter>;
   /** Stops it unless it has been leased meanwhile. Resolves when it has ended, or isn't stopped. */
   evict(): Promise<void>;
 };
@@ -37,7 +47,7 @@ export const budgetOf = (settings: BudgetSettings, { memoryBytes, processors }: 
 export class Places {
   readonly budget: Budget;
   readonly #waitMs: number;
-  readonly #onRefused: (deploymentId: string, reason: string) => void;
+  readonly #onRefused: (server: string, reason: string) => void;
   readonly #held = new Map<string, Seat>();
   readonly #waiting = new Map<string, Waiting>();
   readonly #leaving = new Set<string>();
@@ -48,7 +58,7 @@ export class Places {
    * `waitMs`: how long a start waits for its place; less than the gateway holds requests. `onRefused`: called for each
    * start that has waited so long.
    */
-  constructor(budget: Budget, waitMs: number, onRefused: (deploymentId: string, reason: string) => void = () => {}) {
+  constructor(budget: Budget, waitMs: number, onRefused: (server: string, reason: string) => void = () => {}) {
     this.budget = budget;
     this.#waitMs = waitMs;
     this.#onRefused = onRefused;
@@ -60,14 +70,14 @@ export class Places {
    * @throws RunnerError `capacity` after `waitMs`, with the reason
    */
   async take(seat: Seat): Promise<void> {
-    const { deploymentId } = seat;
+    const { server } = seat;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
       const refusal = this.#refusal(seat);
-      this.cancel(deploymentId, refusal);
-      this.#onRefused(deploymentId, refusal.message);
+      this.cancel(server, refusal);
+      this.#onRefused(server, refusal.message);
     }, this.#waitMs);
-    this.#waiting.set(deploymentId, { seat, admit: resolve, refuse: reject });
+    this.#waiting.set(server, { seat, admit: resolve, refuse: reject });
     this.settle();
     try {
       await promise;
@@ -78,18 +88,18 @@ export class Places {
 
   /** Adds a seat that already has a place: its server was running when this runner started. */
   hold(seat: Seat): void {
-    this.#held.set(seat.deploymentId, seat);
+    this.#held.set(seat.server, seat);
   }
 
   /** Gives the place back. */
-  release(deploymentId: string): void {
-    if (this.#held.delete(deploymentId)) this.settle();
+  release(server: string): void {
+    if (this.#held.delete(server)) this.settle();
   }
 
-  /** Ends a deployment's wait for a place, if it waits. */
-  cancel(deploymentId: string, error: RunnerError): void {
-    const waiting = this.#waiting.get(deploymentId);
-    this.#waiting.delete(deploymentId);
+  /** Ends a server's wait for a place, if it waits. */
+  cancel(server: string, error: RunnerError): void {
+    const waiting = this.#waiting.get(server);
+    this.#waiting.delete(server);
     waiting?.refuse(error);
   }
 
@@ -129,36 +139,35 @@ export class Places {
   /** Admits and evicts as decided. Call it whenever a seat has changed, and periodically. */
   settle(): void {
     const { admit, evict } = decide(this.#view());
-    for (const deploymentId of admit) this.#admit(deploymentId);
-    for (const deploymentId of evict) this.#evict(deploymentId);
+    for (const server of admit) this.#admit(server);
+    for (const server of evict) this.#evict(server);
   }
 
-  #admit(deploymentId: string): void {
-    const waiting = this.#waiting.get(deploymentId);
+  #admit(server: string): void {
+    const waiting = this.#waiting.get(server);
     if (waiting === undefined) return;
-    this.#waiting.delete(deploymentId);
-    this.#held.set(deploymentId, waiting.seat);
+    this.#waiting.delete(server);
+    this.#held.set(server, waiting.seat);
     this.#turn += 1;
     this.#servedAt.set(waiting.seat.organizationId, this.#turn);
     waiting.admit();
   }
 
-  #evict(deploymentId: string): void {
-    const seat = this.#held.get(deploymentId);
+  #evict(server: string): void {
+    const seat = this.#held.get(server);
     if (seat === undefined) return;
-    this.#leaving.add(deploymentId);
+    this.#leaving.add(server);
     void seat.evict().finally(() => {
-      this.#leaving.delete(deploymentId);
+      this.#leaving.delete(server);
       this.settle();
     });
   }
 
   #view(): View {
     const occupants = [...this.#held.values()].map((seat) => {
-      const { deploymentId, organizationId } = seat;
       const seen = seat.look();
-      const phase = this.#leaving.has(deploymentId) ? "stopping" : seen.phase;
-      return { ...seen, phase, deploymentId, organizationId } satisfies Occupant;
+      const phase = this.#leaving.has(seat.server) ? "stopping" : seen.phase;
+      return { ...seen, ...waiterOf(seat), phase } satisfies Occupant;
     });
     const waiters = [...this.#waiting.values()].map(({ seat }) => waiterOf(seat));
     return { budget: this.budget, occupants, waiters, servedAt: this.#servedAt };
@@ -166,16 +175,18 @@ export class Places {
 
   #refusal(seat: Seat): RunnerError {
     const shortage = shortageOf(this.#view(), waiterOf(seat)) ?? "starts";
-    return new RunnerError("capacity", this.#describe(shortage), { retryAfterMs });
+    return new RunnerError("capacity", this.#describe(shortage, seat), { retryAfterMs });
   }
 
-  #describe(shortage: Shortage): string {
+  #describe(shortage: Shortage, { callers }: Seat): string {
     const { maxInstances, maxStarting, memoryBytes, maxShare } = this.budget;
     const percent = Math.round(maxShare * 100);
     const memory = `${Math.floor(memoryBytes / mebibyte)} MiB`;
     switch (shortage) {
       case "share":
         return `The organization's servers in use take the ${percent} % of this machine that one organization may have. Try again when some are idle; the operator can set TOWPATH_MAX_ORGANIZATION_SHARE.`;
+      case "callers":
+        return `All ${callers?.most} instances for callers with values of their own are in use. Try again shortly; the server's owner can allow more under Settings, Environment variables.`;
       case "own starts":
       case "starts":
         return `Too many servers are starting at the same time (at most ${maxStarting}, of which one organization may have ${percent} %). Try again shortly; the operator can set TOWPATH_MAX_STARTING.`;
@@ -187,4 +198,4 @@ export class Places {
   }
 }
 
-const waiterOf = ({ deploymentId, organizationId }: Seat): Waiter => ({ deploymentId, organizationId });
+const waiterOf = ({ server, organizationId, callers }: Seat): Waiter => ({ server, organizationId, callers });

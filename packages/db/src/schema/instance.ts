@@ -10,6 +10,8 @@ export const instance = pgTable(
   {
     id: uuid().primaryKey(),
     deploymentId: ownedBy(() => deployment.id),
+    /** The person whom alone it serves, with their own values (CAP-1); null: it serves all callers. */
+    callerId: uuid(),
     /** The runner that owns the instance and alone changes the row. Null in rows of older versions. */
     runner: uuid(),
     /** Which start of that runner owns it: a replaced runner must not change the row. */

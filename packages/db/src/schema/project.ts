@@ -53,6 +53,8 @@ export const project = pgTable(
     errorsPerHour: integer(),
     /** Whether the server gets a signed assertion of its caller in addition to the headers (GW-11). */
     identityAssertion: boolean().notNull().default(false),
+    /** How many callers with values of their own may be served at a time, each by an instance of their own (CAP-1). */
+    callerInstances: integer().notNull().default(20),
     /** off | stable | always: whether gateways answer lists from `recorded_answers` while the server is asleep (GW-12). */
     sleepingLists: text().notNull().default("off"),
     /** Whether production's server has a directory `/data` that outlives it (BLD-19). */

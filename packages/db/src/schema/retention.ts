@@ -6,6 +6,7 @@ import { branchRetention } from "./branch.ts";
 import { buildRetention } from "./build.ts";
 import { buildLogRetention } from "./build-log.ts";
 import { callLimitRetention } from "./call-limit.ts";
+import { callerValueRetention } from "./caller-value.ts";
 import { chatRetention, chatTurnRetention, chatUsageRetention, suggestedQuestionsRetention } from "./chat.ts";
 import { dataKeyRetention, masterKeyRetention } from "./data-key.ts";
 import { dataVolumeRetention } from "./data-volume.ts";
@@ -78,6 +79,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   build_log: buildLogRetention,
   build_report: buildReportRetention,
   call_limit: callLimitRetention,
+  caller_value: callerValueRetention,
   chat: chatRetention,
   chat_turn: chatTurnRetention,
   chat_usage: chatUsageRetention,

@@ -14,6 +14,8 @@ export const secret = pgTable(
     environments: text().array().notNull(),
     description: text(),
     sensitive: boolean().notNull().default(false),
+    /** Each caller brings a value of their own; this one is for builds only (CAP-1). */
+    perCaller: boolean().notNull().default(false),
     version: integer().notNull().default(1),
     /** See `createSecretBox` of packages/secrets. */
     ciphertext: text().notNull(),

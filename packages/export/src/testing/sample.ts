@@ -37,9 +37,12 @@ export const sampleDocument: ExportDocument = {
     sleepingLists: "off",
     keepsData: true,
     errorsPerHour: null,
+    callerInstances: 20,
   },
   access: null,
-  variables: [{ keyName: "API_KEY", description: null, sensitive: true, environments: ["production"] }],
+  variables: [
+    { keyName: "API_KEY", description: null, sensitive: true, perCaller: false, environments: ["production"] },
+  ],
 };
 
 const site = "./lib/python3.12/site-packages";

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type LeasedInstance, RunnerError, type RunnerErrorCode } from "../contract.ts";
 import type { Endpoint, RunnerAddress, ServerEndpoint } from "../endpoint.ts";
 import { createRunnerApi } from "../server.ts";
+import { partsOf, type ServerKey } from "../server-key.ts";
 
 /** The default secret of instances. */
 export const standInSecret = "secret-of-a-stand-in";
@@ -74,25 +75,23 @@ export function createRunnerStandIn(address: RunnerAddress): RunnerStandIn {
   });
   api.serve(
     unlessHanging(() => standIn.hangs, {
-      ensure: async ({ deploymentId }) => (await ensure(deploymentId)).leased,
-      async verify({ deploymentId }) {
-        const { leased, isSilent } = await ensure(deploymentId);
+      ensure: async ({ server }) => (await ensure(server)).leased,
+      async verify({ server }) {
+        const { leased, isSilent } = await ensure(server);
         if (isSilent) throw new RunnerError("no_answer", "It does not answer.");
         return leased;
       },
-      async stop({ deploymentId }) {
-        const server = standIn.servers.get(deploymentId);
-        if (running.delete(deploymentId) && server)
-          standIn.servers.set(deploymentId, { ...server, instanceId: randomUUID() });
+      async stop({ server: key }) {
+        const server = standIn.servers.get(key);
+        if (running.delete(key) && server) standIn.servers.set(key, { ...server, instanceId: randomUUID() });
         return {};
       },
-      isRunning: async ({ deploymentId, instanceId }) => ({
-        isRunning:
-          isRunning(deploymentId, instanceId) && (await standIn.lookUp(deploymentId))?.instanceId === instanceId,
+      isRunning: async ({ server: key, instanceId }) => ({
+        isRunning: isRunning(key, instanceId) && (await standIn.lookUp(key))?.instanceId === instanceId,
       }),
-      state: async ({ deploymentId }) => {
-        const server = await standIn.lookUp(deploymentId);
-        const isUp = server !== undefined && isRunning(deploymentId, server.instanceId);
+      state: async ({ server: key }) => {
+        const server = await standIn.lookUp(key);
+        const isUp = server !== undefined && isRunning(key, server.instanceId);
         return { state: isUp ? (server.isAsleep ? "asleep" : "ready") : "stopped" };
       },
       list: async () => ({ instances: [...running].map(([deploymentId, id]) => described(deploymentId, id)) }),
@@ -131,8 +130,8 @@ function unlessHanging<Handlers extends Record<string, (parameters: never) => Pr
   return Object.fromEntries(wrapped) as Handlers;
 }
 
-function described(deploymentId: string, id: string) {
+function described(key: ServerKey, id: string) {
   const now = new Date().toISOString();
   const times = { startedAt: now, readyAt: now, leasedUntil: now };
-  return { id, deploymentId, state: "ready" as const, ...times, memoryBytes: null, failures: 0 };
+  return { id, ...partsOf(key), state: "ready" as const, ...times, memoryBytes: null, failures: 0 };
 }

@@ -124,10 +124,11 @@ async function accessOf(ctx: Context, projectId: string): Promise<ExportDocument
 
 async function variablesOf(ctx: Context, projectId: string): Promise<ExportDocument["variables"]> {
   const secrets = await listSecrets({ ctx, input: { projectId } });
-  return secrets.map(({ keyName, description, sensitive, environments }) => ({
+  return secrets.map(({ keyName, description, sensitive, perCaller, environments }) => ({
     keyName,
     description,
     sensitive,
+    perCaller,
     environments: [...environments],
   }));
 }

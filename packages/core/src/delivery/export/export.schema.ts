@@ -2,6 +2,7 @@ import { z } from "zod";
 import {
   argumentsSchema,
   authModeSchema,
+  callerInstancesSchema,
   commitShaSchema,
   entrypointSettingSchema,
   errorsPerHourSchema,
@@ -42,8 +43,9 @@ const exportedSettingsSchema = z.object({
   identityAssertion: z.boolean(),
   sleepingLists: sleepingListsSchema,
   keepsData: z.boolean(),
-  /** Exports of earlier releases lack it. */
+  // Exports of earlier releases lack these.
   errorsPerHour: errorsPerHourSchema.default(null),
+  callerInstances: callerInstancesSchema.default(20),
 });
 
 /** `towpath.json` of an export (OPS-8): the server without code and without values of variables. */
@@ -70,6 +72,8 @@ export const exportDocumentSchema = z.object({
       keyName: secretKeyNameSchema,
       description: z.string().max(500).nullable(),
       sensitive: z.boolean(),
+      /** Exports of earlier releases lack it. */
+      perCaller: z.boolean().default(false),
       environments: z.array(z.enum(secretEnvironments)).min(1),
     }),
   ),

@@ -121,6 +121,9 @@ const description = z
   .nullish()
   .transform((value) => (value ? value : null));
 
+/** How many callers with values of their own are served at a time, each by an instance of their own (CAP-1). */
+export const callerInstancesSchema = z.int().min(1, "At least one").max(1000, "At most 1000");
+
 /** Settings with defaults of their own, which a form for a new server doesn't ask for. */
 const laterSettings = {
   watchPaths: watchPathsSchema.optional(),
@@ -129,6 +132,7 @@ const laterSettings = {
   identityAssertion: z.boolean().optional(),
   sleepingLists: sleepingListsSchema.optional(),
   keepsData: z.boolean().optional(),
+  callerInstances: callerInstancesSchema.optional(),
 };
 
 export const deployProjectSchema = z.object({

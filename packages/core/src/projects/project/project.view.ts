@@ -31,6 +31,8 @@ export const projectViewSchema = z.object({
   sleepingLists: sleepingListsSchema,
   /** Whether production's `/data` outlives its server (BLD-19). */
   keepsData: z.boolean(),
+  /** How many callers with values of their own may be served at a time (CAP-1). */
+  callerInstances: z.number().int(),
   /** Also empty unless hosted. */
   entrypoint: z.string().describe("empty: each build finds it"),
   /** Of the program that the entrypoint starts. */
@@ -127,6 +129,7 @@ export const settingsOf = (row: ProjectRow) => ({
   // An unknown choice, written by a later version: gateways of this version don't follow it either.
   sleepingLists: sleepingListsSchema.catch("off").parse(row.sleepingLists),
   keepsData: row.keepsData,
+  callerInstances: row.callerInstances,
   entrypoint: row.entrypoint,
   arguments: row.arguments,
   requirements: row.requirements,

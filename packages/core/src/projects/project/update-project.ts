@@ -75,6 +75,7 @@ const hostedOnly = [
   "failOnBreakingChanges",
   "sleepingLists",
   "keepsData",
+  "callerInstances",
 ] as const;
 
 /** @throws TowpathError `invalid_input` for what an external server or a portal can't have */

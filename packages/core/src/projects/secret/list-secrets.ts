@@ -1,4 +1,4 @@
-import { secret } from "@towpath/db/schema";
+import { callerValue, secret } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
@@ -14,7 +14,7 @@ export async function listSecrets({ ctx, input }: Call<ProjectScope>): Promise<r
 }
 
 /**
- * Deletes a secret (KEY-1). Deployments keep the value that they were built with.
+ * Deletes a secret (KEY-1), with what callers have entered for it. Deployments keep the value that they were built with.
  *
  * @throws TowpathError `not_found` when the project has no secret of that name
  */
@@ -29,6 +29,9 @@ export async function deleteSecret({
       .where(and(eq(secret.projectId, project.id), eq(secret.keyName, input.keyName)))
       .returning({ id: secret.id });
     if (!row) throw notFound("variable");
+    await tx
+      .delete(callerValue)
+      .where(and(eq(callerValue.projectId, project.id), eq(callerValue.keyName, input.keyName)));
     await audit(tx, ctx, {
       organizationId: organization.id,
       projectId: project.id,

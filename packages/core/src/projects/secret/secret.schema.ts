@@ -79,6 +79,8 @@ const settings = {
   description: secretDescriptionSchema.optional(),
   /** A sensitive value is never shown again. Default: false. */
   sensitive: z.boolean().optional(),
+  /** Each caller brings a value of their own; this one is for builds only (CAP-1). Default: false. */
+  perCaller: z.boolean().optional(),
   /** Default: both. */
   environments: secretEnvironmentsSchema.optional(),
 };

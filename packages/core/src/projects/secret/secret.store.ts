@@ -12,8 +12,8 @@ export type SecretRow = typeof secret.$inferSelect;
 
 export function secretView(row: SecretRow): SecretView {
   const environments = secretEnvironments.filter((each) => row.environments.includes(each));
-  const { id, keyName, description, sensitive } = row;
-  return { id, keyName, environments, description, sensitive, updatedAt: row.updatedAt.toISOString() };
+  const { id, keyName, description, sensitive, perCaller } = row;
+  return { id, keyName, environments, description, sensitive, perCaller, updatedAt: row.updatedAt.toISOString() };
 }
 
 type Owner = { readonly organizationId: string; readonly projectId: string };
@@ -30,13 +30,32 @@ export async function insertSecrets(
   const dataKey = await ensureDataKey(tx, box, owner);
   const now = ctx.clock.now();
   await tx.insert(secret).values(
-    values.map(({ keyName, secretValue, environments = secretEnvironments, sensitive = true, description = null }) => {
-      const id = newId();
-      const binding = { keyName, version: 1, environments: [...environments] };
-      const ciphertext = box.encrypt(secretValue, dataKey, { ...owner, ...binding, secretId: id });
-      const { projectId } = owner;
-      return { ...binding, id, projectId, ciphertext, sensitive, description, createdAt: now, updatedAt: now };
-    }),
+    values.map(
+      ({
+        keyName,
+        secretValue,
+        environments = secretEnvironments,
+        sensitive = true,
+        perCaller = false,
+        description = null,
+      }) => {
+        const id = newId();
+        const binding = { keyName, version: 1, environments: [...environments] };
+        const ciphertext = box.encrypt(secretValue, dataKey, { ...owner, ...binding, secretId: id });
+        const { projectId } = owner;
+        return {
+          ...binding,
+          id,
+          projectId,
+          ciphertext,
+          sensitive,
+          perCaller,
+          description,
+          createdAt: now,
+          updatedAt: now,
+        };
+      },
+    ),
   );
   await requireFittingEnvironments(tx, owner.projectId);
 }
@@ -81,6 +100,7 @@ export const secretViewSchema = z.object({
   environments: z.array(z.enum(secretEnvironments)).readonly(),
   description: z.string().nullable(),
   sensitive: z.boolean().describe("its value can't be read again"),
+  perCaller: z.boolean().describe("each caller brings a value of their own; this one is for builds only"),
   updatedAt: z.iso.datetime(),
 });
 export type SecretView = z.infer<typeof secretViewSchema>;

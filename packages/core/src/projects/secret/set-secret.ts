@@ -71,6 +71,7 @@ type Change = {
   readonly secretValue?: string | undefined;
   readonly description?: string | null | undefined;
   readonly sensitive?: boolean | undefined;
+  readonly perCaller?: boolean | undefined;
   readonly environments?: readonly SecretEnvironment[] | undefined;
 };
 
@@ -93,7 +94,12 @@ function storeSecrets(
         projectId: owner.id,
         action: isNew ? "secret.create" : "secret.update",
         subject: row.keyName,
-        detail: { version: row.version, environments: row.environments, sensitive: row.sensitive },
+        detail: {
+          version: row.version,
+          environments: row.environments,
+          sensitive: row.sensitive,
+          perCaller: row.perCaller,
+        },
       });
       views.push(secretView(row));
     }
@@ -121,6 +127,7 @@ async function storeSecret(
   const about = {
     description: change.description === undefined ? (before?.description ?? null) : change.description,
     sensitive: change.sensitive ?? before?.sensitive ?? false,
+    perCaller: change.perCaller ?? before?.perCaller ?? false,
     updatedAt: now,
   };
   if (before && !changesServers(before, change)) {

@@ -1,14 +1,13 @@
-import { Eye, EyeOff, Plus, X } from "lucide-react";
+import { Plus, X } from "lucide-react";
 import { type ReactNode, useId, useRef, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { Input, Textarea } from "~/ui/field.tsx";
+import { Input } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
+import { SecretInput, verbatim } from "~/ui/secret-input.tsx";
 import { Candidates } from "./candidates.tsx";
 import { isEnvBlock, type Variable } from "./env-block.ts";
 import type { RowProblem, VariableRow, Variables } from "./use-variables.ts";
-
-const typed = { autoComplete: "off", autoCapitalize: "none", autoCorrect: "off", spellCheck: false } as const;
 
 type VariableFieldsProps = {
   readonly row: VariableRow;
@@ -31,7 +30,7 @@ function VariableFields({ row, position, problem, onChange, onPasteBlock, onRemo
           {(control) => (
             <Input
               {...control}
-              {...typed}
+              {...verbatim}
               mono
               data-variable-name
               aria-label={`Name of variable ${position}`}
@@ -49,7 +48,7 @@ function VariableFields({ row, position, problem, onChange, onPasteBlock, onRemo
         </WithError>
         <WithError problem={problem?.secretValue ?? null} className="max-sm:order-last max-sm:col-span-2">
           {(control) => (
-            <ValueControl
+            <SecretInput
               control={control}
               called={called}
               value={row.secretValue}
@@ -82,53 +81,6 @@ export function WithError({ problem, className, children }: WithErrorProps) {
       <p id={id} aria-live="polite" className="text-xs break-words text-bad [&:not(:empty)]:mt-1">
         {problem}
       </p>
-    </div>
-  );
-}
-
-type ValueControlProps = {
-  readonly control: Control;
-  readonly called: string;
-  readonly placeholder?: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-};
-
-/** A secret value. A multi-line one, such as a private key, is read-only while hidden: a password field has one line. */
-export function ValueControl({ control, called, value, placeholder = "Value", onChange }: ValueControlProps) {
-  const [isShown, setShown] = useState(false);
-  const lines = value.split("\n").length;
-  const shared = { ...control, ...typed, "data-variable-value": true, "aria-label": `Value of ${called}`, value };
-  return (
-    <div className="flex items-start gap-1.5">
-      {isShown && lines > 1 ? (
-        <Textarea
-          {...shared}
-          className="min-w-0 flex-1 font-mono text-xs"
-          rows={Math.min(lines, 8)}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      ) : (
-        <Input
-          {...shared}
-          mono
-          type={isShown ? "text" : "password"}
-          className="min-w-0 flex-1"
-          placeholder={placeholder}
-          readOnly={lines > 1}
-          title={lines > 1 ? `${lines} lines` : undefined}
-          onChange={(event) => onChange(event.target.value)}
-          onPaste={(event) => {
-            const text = event.clipboardData.getData("text/plain").replace(/\r\n?/g, "\n");
-            if (!text.trim().includes("\n")) return;
-            event.preventDefault();
-            onChange(text);
-          }}
-        />
-      )}
-      <IconButton label={`${isShown ? "Hide" : "Show"} value of ${called}`} onClick={() => setShown(!isShown)}>
-        {isShown ? <EyeOff /> : <Eye />}
-      </IconButton>
     </div>
   );
 }

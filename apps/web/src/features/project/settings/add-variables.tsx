@@ -11,7 +11,7 @@ import { Failure } from "~/ui/callout.tsx";
 import { Form } from "~/ui/form.tsx";
 import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
 import { listedNames } from "./listed-names.ts";
-import { EnvironmentChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
+import { EnvironmentChoice, PerCallerChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
 
 type AddVariablesProps = {
   projectKey: ProjectKey;
@@ -27,6 +27,7 @@ export function AddVariables({ projectKey, stored, missing, onAdded }: AddVariab
   const { busy, problem: failure, run, refuse } = useSubmit();
   const [environments, setEnvironments] = useState<readonly SecretEnvironment[]>(secretEnvironments);
   const [sensitive, setSensitive] = useState(true);
+  const [perCaller, setPerCaller] = useState(false);
   const [description, setDescription] = useState("");
   const isChanged = variables.filled.some((each) => each.secretValue !== "" || !missing.includes(each.keyName));
   const replaced = variables.filled.filter((each) => stored.some(({ keyName }) => keyName === each.keyName));
@@ -37,7 +38,7 @@ export function AddVariables({ projectKey, stored, missing, onAdded }: AddVariab
     if (environments.length === 0) return refuse({ form: "Choose at least one environment." });
     // With several variables, or an empty description, existing ones keep theirs.
     const described = description && variables.filled.length === 1 ? { description } : {};
-    const choices = { environments: [...environments], sensitive, ...described };
+    const choices = { environments: [...environments], sensitive, perCaller, ...described };
     const isSaved = await run(async () => {
       const secrets = variables.filled.map((each) => ({ ...each, ...choices }));
       await saveVariables({ data: { ...projectKey, secrets } });
@@ -45,6 +46,7 @@ export function AddVariables({ projectKey, stored, missing, onAdded }: AddVariab
       setDescription("");
       setEnvironments(secretEnvironments);
       setSensitive(true);
+      setPerCaller(false);
     });
     // The form is ready for more meanwhile.
     if (isSaved) await onAdded();
@@ -61,6 +63,7 @@ export function AddVariables({ projectKey, stored, missing, onAdded }: AddVariab
       {variables.filled.length > 1 ? null : <VariableDescription value={description} onChange={setDescription} />}
       <EnvironmentChoice chosen={environments} onChange={setEnvironments} />
       <SensitiveChoice checked={sensitive} onChange={setSensitive} />
+      <PerCallerChoice checked={perCaller} onChange={setPerCaller} />
       <Failure title="The variables were not saved">{failure}</Failure>
       <Button type="submit" variant="primary" busy={busy} className="self-start">
         Save variables

@@ -1,13 +1,14 @@
 import type { SecretView } from "@towpath/core/projects/secret";
 import { secretValueProblem } from "@towpath/core/projects/secret/schema";
 import { useState } from "react";
-import { ValueControl, WithError } from "~/features/onboarding/server-form/variable-fields.tsx";
+import { WithError } from "~/features/onboarding/server-form/variable-fields.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { changeVariable } from "~/features/shared/project-screen/settings.functions.ts";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Failure } from "~/ui/callout.tsx";
 import { Form, FormEnd } from "~/ui/form.tsx";
-import { EnvironmentChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
+import { SecretInput } from "~/ui/secret-input.tsx";
+import { EnvironmentChoice, PerCallerChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
 
 export type Edited = {
   projectKey: ProjectKey;
@@ -22,6 +23,7 @@ export function EditForm({ projectKey, variable, onChanged, onClose }: Edited & 
   const [description, setDescription] = useState(variable.description ?? "");
   const [environments, setEnvironments] = useState(variable.environments);
   const [sensitive, setSensitive] = useState(variable.sensitive);
+  const [perCaller, setPerCaller] = useState(variable.perCaller);
   const { busy, problem: failure, run, refuse } = useSubmit();
   const invalid = secretValue === "" ? null : secretValueProblem(secretValue);
   const submit = async () => {
@@ -33,6 +35,7 @@ export function EditForm({ projectKey, variable, onChanged, onClose }: Edited & 
       ...(description !== (variable.description ?? "") && { description }),
       ...(environments.join() !== variable.environments.join() && { environments: [...environments] }),
       ...(sensitive !== variable.sensitive && { sensitive }),
+      ...(perCaller !== variable.perCaller && { perCaller }),
     };
     if (Object.keys(changes).length === 0) return onClose();
     await run(async () => {
@@ -47,7 +50,7 @@ export function EditForm({ projectKey, variable, onChanged, onClose }: Edited & 
         <span className="text-sm font-medium">New value</span>
         <WithError problem={invalid}>
           {(control) => (
-            <ValueControl
+            <SecretInput
               control={control}
               called={keyName}
               value={secretValue}
@@ -60,6 +63,7 @@ export function EditForm({ projectKey, variable, onChanged, onClose }: Edited & 
       <VariableDescription value={description} onChange={setDescription} />
       <EnvironmentChoice chosen={environments} onChange={setEnvironments} />
       <SensitiveChoice checked={sensitive} onChange={setSensitive} />
+      <PerCallerChoice checked={perCaller} onChange={setPerCaller} />
       <Failure title="The variable was not changed">{failure}</Failure>
       <FormEnd busy={busy} submit="Save changes" onCancel={onClose} />
     </Form>

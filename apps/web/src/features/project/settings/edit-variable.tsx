@@ -7,7 +7,7 @@ import type { Edited } from "./edit-form.tsx";
 
 const EditForm = lazyPart(async () => (await import("./edit-form.tsx")).EditForm, <Skeleton className="h-64 w-full" />);
 
-/** Changes a variable's value, description, environments and sensitivity (KEY-1); the stored value is not shown. */
+/** Changes a variable (KEY-1, CAP-1); the stored value is not shown. */
 export function EditVariable(edited: Edited) {
   const [open, setOpen] = useState(false);
   const { keyName } = edited.variable;

@@ -36,6 +36,15 @@ export function SensitiveChoice({ checked, onChange }: { checked: boolean; onCha
   );
 }
 
+/** Whether each caller brings a value of their own (CAP-1). */
+export function PerCallerChoice({ checked, onChange }: { checked: boolean; onChange: (checked: boolean) => void }) {
+  return (
+    <Checkbox checked={checked} onChange={onChange}>
+      Per caller: each person enters their own once; this value is only for builds
+    </Checkbox>
+  );
+}
+
 /** Field for a variable's description. */
 export function VariableDescription({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   return <TextField label="Description" optional value={value} maxLength={500} onChange={onChange} />;

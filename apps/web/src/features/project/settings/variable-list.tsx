@@ -5,6 +5,7 @@ import { useRef, useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { removeVariable, revealVariable } from "~/features/shared/project-screen/settings.functions.ts";
 import { Ask, type Question } from "~/ui/ask.tsx";
+import { Badge } from "~/ui/badge.tsx";
 import { CopyButton, IconButton } from "~/ui/icon-button.tsx";
 import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
@@ -63,6 +64,7 @@ export function VariableList({ projectKey, variables, onChanged }: VariableListP
               <Tr key={variable.id}>
                 <Td wide>
                   <code className="block text-xs font-medium break-all">{variable.keyName}</code>
+                  {variable.perCaller ? <Badge tone="accent">Per caller</Badge> : null}
                   {variable.description ? (
                     <span className="block max-w-prose text-xs break-words text-muted">{variable.description}</span>
                   ) : null}

@@ -20,6 +20,8 @@ const VariableList = lazyPart(
   <SkeletonRows rows={3} label="Loading the variables" />,
 );
 
+const CallerInstances = lazyPart(async () => (await import("./caller-instances.tsx")).CallerInstances);
+
 type VariableSettingsProps = {
   projectKey: ProjectKey;
   saved: Saved;
@@ -50,6 +52,7 @@ export function VariableSettings({ projectKey, saved, onSaved }: VariableSetting
       </div>
       {isListed ? <VariableList projectKey={projectKey} variables={variables} onChanged={refresh} /> : <NoVariables />}
       <CardBody className="flex flex-col gap-5 border-t pt-4">
+        {variables.some(({ perCaller }) => perCaller) ? <CallerInstances projectKey={projectKey} /> : null}
         <AddVariables
           projectKey={projectKey}
           stored={variables}

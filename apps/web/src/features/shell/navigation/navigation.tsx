@@ -13,6 +13,7 @@ import {
   Gauge,
   GitBranch,
   KeyRound,
+  KeySquare,
   MessagesSquare,
   MonitorSmartphone,
   Palette,
@@ -109,6 +110,7 @@ export function organizationScreens(organization: {
         screen("Security", <Fingerprint />, settings("security"), {
           keywords: ["password", "two-factor", "authenticator", "connected apps"],
         }),
+        screen("My values", <KeySquare />, settings("my-values"), words("own key", "token", "per caller")),
         screen("Sessions", <MonitorSmartphone />, settings("sessions"), words("sign out everywhere", "devices")),
         screen("Preferences", <Palette />, settings("preferences"), words("theme", "dark", "light")),
       ],

@@ -1,0 +1,20 @@
+import { z } from "zod";
+
+/** A variable for which each caller has a value of their own, as one person sees it. Never the value. */
+export const callerValueViewSchema = z.object({
+  keyName: z.string(),
+  /** What the server's owner says about it. */
+  description: z.string().nullable(),
+  /** When the person set it last; null: they have not. */
+  setAt: z.iso.datetime().nullable(),
+});
+
+/** A server with such variables. */
+export const callerValuesViewSchema = z.object({
+  projectId: z.uuid(),
+  orgSlug: z.string(),
+  organization: z.string(),
+  name: z.string(),
+  values: z.array(callerValueViewSchema).readonly(),
+});
+export type CallerValuesView = z.infer<typeof callerValuesViewSchema>;
