@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** A variable for which each caller has a value of their own, as one person sees it. Never the value. */
-export const callerValueViewSchema = z.object({
+const callerValueViewSchema = z.object({
   keyName: z.string(),
   /** What the server's owner says about it. */
   description: z.string().nullable(),

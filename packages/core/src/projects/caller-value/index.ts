@@ -1,2 +1,2 @@
-export { type CallerValuesView, callerValuesViewSchema, callerValueViewSchema } from "./caller-value.view.ts";
+export { type CallerValuesView, callerValuesViewSchema } from "./caller-value.view.ts";
 export { deleteCallerValue, listCallerServers, readCallerValues, setCallerValues } from "./caller-values.ts";
