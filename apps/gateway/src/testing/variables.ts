@@ -54,8 +54,8 @@ export async function setOwnValue(
   const row = { organizationId, projectId, id: randomUUID(), keyName, version: 1 };
   const ciphertext = box.encrypt(value, { ...rows[0], organizationId, projectId }, callerBinding({ ...row, userId }));
   await pool.query(
-    `INSERT INTO caller_value (id, project_id, user_id, key_name, ciphertext, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, now(), now())`,
-    [row.id, projectId, userId, keyName, ciphertext],
+    `INSERT INTO caller_value (id, project_id, organization_id, user_id, key_name, ciphertext, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, now(), now())`,
+    [row.id, projectId, organizationId, userId, keyName, ciphertext],
   );
 }

@@ -1,8 +1,8 @@
-import { index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { foreignKey, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant, ownedBy } from "./columns.ts";
+import { member } from "./organization.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
-import { user } from "./user.ts";
 
 /** A person's own value of a variable that is per caller (CAP-1). Nobody else reads it, the server's owner included. */
 export const callerValue = pgTable(
@@ -10,7 +10,8 @@ export const callerValue = pgTable(
   {
     id: uuid().primaryKey(),
     projectId: ownedBy(() => project.id),
-    userId: ownedBy(() => user.id),
+    organizationId: uuid().notNull(),
+    userId: uuid().notNull(),
     /** Of the variable; it may be deleted and made again meanwhile. */
     keyName: text().notNull(),
     version: integer().notNull().default(1),
@@ -19,7 +20,16 @@ export const callerValue = pgTable(
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
   },
-  (table) => [uniqueIndex().on(table.projectId, table.userId, table.keyName), index().on(table.userId)],
+  (table) => [
+    uniqueIndex().on(table.projectId, table.userId, table.keyName),
+    index().on(table.organizationId, table.userId),
+    // Ends with the membership.
+    foreignKey({
+      name: "caller_value_member",
+      columns: [table.organizationId, table.userId],
+      foreignColumns: [member.organizationId, member.userId],
+    }).onDelete("cascade"),
+  ],
 );
 
 export const callerValueRetention: RetentionRule = { until: "owner" };

@@ -75,7 +75,7 @@ test("CAP-1 a value opens for its person only, also where rows are exchanged", a
   await expect(of(owner)).rejects.toThrow("can't be decrypted");
 });
 
-test("CAP-1 values go with the variable, and are asked for only while it is per caller", async () => {
+test("CAP-1 values go with the variable or the membership, and are asked for only while it is per caller", async () => {
   await set("member", "token");
   await updateSecret({ ctx: as("owner"), input: { ...at(), keyName, perCaller: false } });
   expect((await readCallerValues({ ctx: as("member"), input: at() })).values).toEqual([]);
@@ -85,6 +85,9 @@ test("CAP-1 values go with the variable, and are asked for only while it is per 
   expect(await listCallerServers({ ctx: as("member"), input: undefined })).toMatchObject([
     { name: suite.project.name, values: [{ setAt: expect.any(String) }] },
   ]);
+  await set("viewer", "token");
+  await suite.database.pool.query("DELETE FROM member WHERE user_id = $1", [people.viewer.userId]);
+  expect(await suite.database.db.$count(callerValue, eq(callerValue.projectId, suite.project.id))).toBe(1);
   await deleteSecret({ ctx: as("owner"), input: { ...at(), keyName } });
   const ofProject = eq(callerValue.projectId, suite.project.id);
   expect(await suite.database.db.$count(callerValue, ofProject)).toBe(0);

@@ -71,7 +71,7 @@ export async function setCallerValues({
       else
         await tx
           .insert(callerValue)
-          .values({ ...row, projectId: owner.projectId, userId, ciphertext, createdAt: now, updatedAt: now });
+          .values({ ...row, ...owner, userId, ciphertext, createdAt: now, updatedAt: now });
       await audit(tx, ctx, { ...owner, action: "callerValue.set", subject: keyName, detail: { version: row.version } });
     }
     return viewOf(tx, access, userId);
