@@ -303,7 +303,7 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
       .filter((id) => !asked.has(id))
       .toSorted(),
   ).toEqual([
-    // Files, and operations that need a Git host, a package index, the registry, a builder or a runner.
+    // Files, a person's own values, and operations that need a Git host, a package index, the registry, a builder or a runner.
     "approveDeployment",
     "changeGitHubAppKeys",
     "changeSource",
@@ -311,6 +311,7 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
     "commitChanges",
     "continueRepository",
     "decideForkPullRequest",
+    "deleteCallerValue",
     "exportAuditEntries",
     "exportServer",
     "listFiles",
@@ -319,6 +320,7 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
     "makeDeploymentLive",
     "makeWebhookSecret",
     "promoteDeployment",
+    "readCallerValues",
     "readFile",
     "removeGitHubApp",
     "removeWebhookSecret",
@@ -328,6 +330,7 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
     "saveProject",
     "searchFiles",
     "searchRegistry",
+    "setCallerValues",
     "startBuild",
   ]);
 });
