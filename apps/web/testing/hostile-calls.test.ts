@@ -52,6 +52,7 @@ const withoutInput: readonly string[] = [
   "account.getSignInMethods",
   "account.getSessions",
   "account.getActivity",
+  "caller-values.getCallerServers",
   "session.getCurrentAuth",
   "session.getRoleAndPermissions",
   "oauth.getGrants",

@@ -85,6 +85,7 @@ export async function seedPages(site: Site, owner: Member): Promise<PageValues> 
   return {
     orgSlug,
     projectName: project.name,
+    projectId: project.id,
     portalName: ownPortal.name,
     buildId: row?.id ?? "",
     errorId,

@@ -1,4 +1,4 @@
-import type { Lease } from "./lease.ts";
+import type { Lease } from "./instance-lease.ts";
 
 type Former = Pick<Lease, "instanceId" | "upstream">;
 

@@ -1,5 +1,5 @@
 import { FormerInstances } from "./former-instances.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease } from "./instance-lease.ts";
 
 /** What a gateway process knows of a server. */
 export type Entry = {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { isThorough } from "../../../../tests/thorough.ts";
 import { until } from "../testing/rig.ts";
 import { startUnixServer } from "../testing/unix-server.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease } from "./instance-lease.ts";
 import { Leases } from "./leases.ts";
 import { idleConnectionMs, Upstreams } from "./upstreams.ts";
 

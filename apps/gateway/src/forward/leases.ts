@@ -7,7 +7,7 @@ import {
   type ServerState,
 } from "@towpath/runner-api";
 import { type TraceContext, traceparentOf } from "@towpath/telemetry";
-import type { Lease } from "./lease.ts";
+import type { Lease } from "./instance-lease.ts";
 import { type Entry, newEntry } from "./lease-entry.ts";
 import { asleep, refused, runnerUnreachable } from "./runner-refusals.ts";
 import { type SavedLease, SavedLeases } from "./saved-leases.ts";

@@ -11,7 +11,7 @@ import type { Redactors } from "../record/redactors.ts";
 import type { Sleeping } from "../sleeping/sleeping.ts";
 import { Backoff } from "./backoff.ts";
 import { type ForwardParts, failureOfServer, forward } from "./forward.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease } from "./instance-lease.ts";
 import type { Leases } from "./leases.ts";
 import { reportOnce, type SlowStart } from "./slow-start.ts";
 import { failedStart } from "./start-attempts.ts";

@@ -1,6 +1,6 @@
 import { isOfCaller, type ServerEndpoint, type ServerKey } from "@towpath/runner-api";
 import { z } from "zod";
-import type { Lease } from "./lease.ts";
+import type { Lease } from "./instance-lease.ts";
 
 /** Last known endpoint of a server, kept sealed. `validUntil`: end of its lease, milliseconds since 1970. */
 export const savedLeaseSchema = z.object({

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { Lease } from "./lease.ts";
+import type { Lease } from "./instance-lease.ts";
 import { Gate, SlowStart } from "./slow-start.ts";
 import { alreadyRunning } from "./start-attempts.ts";
 

@@ -1,4 +1,4 @@
-import type { Lease } from "./lease.ts";
+import type { Lease } from "./instance-lease.ts";
 
 /** Calls that a server gets at once when it has just started; each answer lets two more through. */
 const firstCalls = 4;

@@ -69,9 +69,7 @@ export async function setCallerValues({
       const ciphertext = ctx.secrets.encrypt(value, dataKey, callerBinding({ ...owner, ...row, userId }));
       if (before) await tx.update(callerValue).set({ version: row.version, ciphertext, updatedAt: now }).where(place);
       else
-        await tx
-          .insert(callerValue)
-          .values({ ...row, ...owner, userId, ciphertext, createdAt: now, updatedAt: now });
+        await tx.insert(callerValue).values({ ...row, ...owner, userId, ciphertext, createdAt: now, updatedAt: now });
       await audit(tx, ctx, { ...owner, action: "callerValue.set", subject: keyName, detail: { version: row.version } });
     }
     return viewOf(tx, access, userId);

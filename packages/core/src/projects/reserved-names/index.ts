@@ -5,7 +5,7 @@ const sitePages = words(`
   about account accounts admin api app apps assets auth authorize billing blog callback changelog checkout community
   console contact dashboard docs documentation download downloads enterprise explore feed features feedback guide
   guides healthz help home install internal invitation invitations invite invites join jobs legal livez local login
-  logout mcp metrics new notifications oauth oauth2 og onboarding organization organizations og platform plans portal
+  logout mcp metrics my-values new notifications oauth oauth2 og onboarding organization organizations og platform plans portal
   portals preferences pricing privacy profile project projects provider public readyz register registry robots rss
   search security self server servers session sessions settings signin signout signup sitemap sso static status
   subscribe support system templates terms tos tutorials upgrade usage user users v0 v0-1 v0.1 v1 v2 webhook webhooks

@@ -33,6 +33,7 @@ test("KEY-1 a secret is set, listed without its value, and passed to the process
     environments: ["production", "preview"],
     description: null,
     sensitive: false,
+    perCaller: false,
     updatedAt: expect.any(String),
   });
   const listed = await listSecrets({ ctx: as(suite.organization.owner), input: at() });
@@ -45,6 +46,7 @@ test("KEY-1 a secret is set, listed without its value, and passed to the process
     "environments",
     "id",
     "keyName",
+    "perCaller",
     "sensitive",
     "updatedAt",
   ]);

@@ -6,7 +6,7 @@ import { lazyPart } from "~/ui/lazy-part.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 
 const ForkPullRequest = lazyPart(
-  async () => (await import("./fork-pull-request.tsx")).ForkPullRequest,
+  async () => (await import("./fork-decision.tsx")).ForkPullRequest,
   <Skeleton className="mx-4 my-3 h-10" />,
 );
 

@@ -1,4 +1,4 @@
-import { useLocation, useParams, useRouteContext } from "@tanstack/react-router";
+import { useLocation, useMatch, useParams, useRouteContext } from "@tanstack/react-router";
 import type { SavedView } from "@towpath/core/operations/saved-view";
 import type { ViewList } from "@towpath/core/operations/saved-view/schema";
 import { Bookmark } from "lucide-react";
@@ -15,7 +15,9 @@ export function ViewsButton({ list, className }: { readonly list: ViewList; read
   const anchor = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);
   const [opened, setOpened] = useState<SavedView | null>(null);
-  const isFiltered = useLocation({ select: ({ searchStr }) => searchStr !== "" });
+  const own = useMatch({ strict: false, select: ({ pathname }) => pathname.replace(/\/$/, "") });
+  // On the way to another page, the address is that page's already.
+  const isFiltered = useLocation({ select: ({ pathname, searchStr }) => pathname === own && searchStr !== "" });
   const hasDefault = useRouteContext({
     from: "/$orgSlug",
     select: ({ organization }) => organization.defaultViews.some((view) => view.list === list),
