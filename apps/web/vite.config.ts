@@ -91,8 +91,13 @@ export default defineConfig({
                   minShareCount: 12,
                   priority: 1,
                 },
-                // The frame of signed-in pages, with its icons, which would otherwise be a file each.
-                { name: "app", test: /features\/shell\/app-shell\/app-shell\./, priority: 0.5 },
+                // The frame of signed-in pages, with its icons, which would otherwise be a file each, as would the marks of
+                // deployments in charts.
+                {
+                  name: "app",
+                  test: /features\/shell\/app-shell\/app-shell\.|features\/project\/deployment\/deployment-mark\./,
+                  priority: 0.5,
+                },
                 { name: "popups", test: popups, minShareCount: 5 },
                 { name: "schemas", test: /node_modules\/zod\//, minShareCount: 2 },
               ],

@@ -104,7 +104,8 @@ test("CAP-1 calls of two people never reach each other's instance, and rows have
       Array.from({ length: 20 }, () => client.callTool({ ...echo, arguments: { text } })),
     ),
   );
-  await rig.rows(server.projectId, 40);
+  const called = "SELECT FROM request_log WHERE project_id = $1 AND target = 'echo' AND instance_id IS NOT NULL";
+  await until(async () => (await rig.database.pool.query(called, [server.projectId])).rowCount === 40);
   const { rows } = await rig.database.pool.query(
     "SELECT principal, instance_id, coalesce(request_payload::text, '') || coalesce(response_payload::text, '') AS kept FROM request_log WHERE project_id = $1 AND target = 'echo' AND instance_id IS NOT NULL",
     [server.projectId],

@@ -203,6 +203,8 @@ const others: Readonly<Record<string, readonly string[]>> = {
   "read only": [
     "build.getLastSuccessfulBuild",
     "build.getPromptsFromManifest",
+    "deployment.getBranchesWithDeployments",
+    "deployment.getBuildByDeployment",
     "deployment.getLastSuccessfulBuildByBranch",
     "deployment.getMostRecentDeployment",
     "external-server.reachServer",

@@ -41,12 +41,12 @@ const mainPages: Readonly<Record<string, readonly [path: () => string, most: num
   surface: [page("/surface"), 170],
   sessions: [page("/sessions"), 170],
   deployments: [page("/deployments"), 170],
-  logs: [page("/logs"), 170],
+  logs: [page("/logs"), 173],
   chat: [page("/chat"), 170],
   code: [() => `${withCode}/code`, 170],
   // Not below 170 yet: many forms, and all of what a call needs.
   settings: [page("/settings"), 181],
-  inspector: [page("/inspector"), 174],
+  inspector: [page("/inspector"), 175],
 };
 
 /** By default every second: what all pages load is most of it. */

@@ -219,17 +219,17 @@ test("PRJ-13 last successful builds, most recent deployment, build by deployment
   const recent = (await ask("deployment.getMostRecentDeployment", "POST", key)) as { readonly id: string };
   expect(recent).toMatchObject({ ...deployment, buildId: buildIds[1] });
   const byDeployment = { ...key, deploymentId: recent.id };
-  expect(await ask("deployment.getBuildByDeployment", "GET", byDeployment)).toMatchObject(expected);
+  expect(await ask("deployment.getBuildByDeployment", "POST", byDeployment)).toMatchObject(expected);
   const theirs = await seedProject(site.db, owner.organization);
   const otherProject = { ...byDeployment, projectName: theirs.name };
-  expect(await statusOf("deployment.getBuildByDeployment", "GET", otherProject, owner)).toBe(404);
+  expect(await statusOf("deployment.getBuildByDeployment", "POST", otherProject, owner)).toBe(404);
 
   const { id, status, commitSha, commitMessage } = (await ask("build.getLastSuccessfulBuild", "POST", key)) as Record<
     string,
     unknown
   >;
   const latestBuild = { id, status, commitSha, commitMessage, createdAt: expect.any(String) };
-  expect(await ask("deployment.getBranchesWithDeployments", "GET", key)).toMatchObject([
+  expect(await ask("deployment.getBranchesWithDeployments", "POST", key)).toMatchObject([
     {
       id: branchId,
       name: "main",

@@ -49,6 +49,7 @@ const toOwners: Readonly<Record<string, string>> = {
   "/$orgSlug/$projectName/resources": "→ /:org/:project/surface?kind=resource",
   "/$orgSlug/$projectName/resource-templates": "→ /:org/:project/surface?kind=template",
   "/$orgSlug/$projectName/prompts": "→ /:org/:project/surface?kind=prompt",
+  "/my-values/$projectId": "→ /:org/settings/my-values#:server",
   "/new": "→ /new/github-install",
   "/new/github-install": "→ /:org/welcome/connect-github?success=false",
   "/new/select-repo": "→ /:org/welcome/choose-repo",
@@ -115,6 +116,7 @@ const named = (text: string) =>
     .replaceAll(owner.organization.slug, ":org")
     .replaceAll(stranger.organization.slug, ":other")
     .replaceAll(values.projectName ?? "", ":project")
+    .replaceAll(values.projectId ?? "", ":server")
     .replaceAll(values.buildId ?? "", ":build");
 
 /** The outcome of each page for a visitor, in the order of `routes`. */

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { BuildView } from "@towpath/core/delivery/build";
-import { getBuildByDeployment } from "~/features/project/delivery/deployment.functions.ts";
+import { getDeployedBuild } from "~/features/project/delivery/deployment.functions.ts";
 import { getOffers } from "~/features/project/portals/portals.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
@@ -9,7 +9,7 @@ import { projectCache, projectQueryKey } from "~/features/shared/project-screen/
 export const deploymentBuildQuery = (key: ProjectKey, deploymentId: string) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "manifest", deploymentId],
-    queryFn: ({ signal }): Promise<BuildView> => getBuildByDeployment({ data: { ...key, deploymentId }, signal }),
+    queryFn: ({ signal }): Promise<BuildView> => getDeployedBuild({ data: { ...key, deploymentId }, signal }),
     refetchInterval: 30_000,
     ...projectCache,
   });
@@ -24,7 +24,7 @@ export const offersQuery = (key: ProjectKey, deploymentId: string | null) =>
     queryFn: async ({ signal }): Promise<Offers> =>
       deploymentId === null
         ? { manifest: await getOffers({ data: key, signal }), warnings: [] }
-        : getBuildByDeployment({ data: { ...key, deploymentId }, signal }),
+        : getDeployedBuild({ data: { ...key, deploymentId }, signal }),
     refetchInterval: 30_000,
     ...projectCache,
   });

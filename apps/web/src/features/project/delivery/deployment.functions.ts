@@ -1,13 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import {
-  getBuildByDeployment as buildByDeployment,
   getLastSuccessfulBuildByBranch as lastSuccessfulBuildByBranch,
   makeDeploymentLive,
   getMostRecentDeployment as mostRecentDeployment,
   promoteDeployment,
 } from "@towpath/core/delivery/deployment";
-import { notFound } from "@towpath/core/errors";
 import {
   decideForkPullRequest,
   decisionSchema,
@@ -25,24 +23,35 @@ import {
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { type BranchItem, branchItems } from "./branch-items.server.ts";
+import { deployedBuild } from "./deployed-build.server.ts";
 
 // Manifests are free-form JSON, so functions that return them don't check that it is serializable.
 
-/** Branches with their live deployment (PRJ-2), with the newest build's manifest unless the caller needs none. */
-const getBranchesWithDeployments = createServerFn({ method: "GET", strict: { output: false } })
+/** Branches with their live deployment (PRJ-2), without manifests. By GET, which shares a request with a page's other calls. */
+const getBranches = createServerFn({ method: "GET", strict: { output: false } })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => branchItems(context.ctx, data, { withManifests: false }));
+
+/** The same, with the newest build's manifest unless the caller needs none. @public */
+export const getBranchesWithDeployments = createServerFn({ method: "POST", strict: { output: false } })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema.extend({ withManifests: z.boolean().default(true) })))
   .handler(({ context, data: { withManifests, ...key } }) => branchItems(context.ctx, key, { withManifests }));
 
-/** The build of a deployment (PRJ-13). */
-export const getBuildByDeployment = createServerFn({ method: "GET", strict: { output: false } })
+const ofDeployment = projectKeySchema.extend({ deploymentId: z.uuid() });
+
+/** The build of a deployment (PRJ-13). By GET, like `getBranches`. */
+export const getDeployedBuild = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("build.read")])
-  .validator(input(projectKeySchema.extend({ deploymentId: z.uuid() })))
-  .handler(async ({ context, data }) => {
-    const build = await buildByDeployment({ ctx: context.ctx, input: data });
-    if (build.project.id !== context.project.id) throw notFound("build");
-    return build;
-  });
+  .validator(input(ofDeployment))
+  .handler(({ context, data }) => deployedBuild(context, data.deploymentId));
+
+/** The same. @public */
+export const getBuildByDeployment = createServerFn({ method: "POST", strict: { output: false } })
+  .middleware([projectAccess("build.read")])
+  .validator(input(ofDeployment))
+  .handler(({ context, data }) => deployedBuild(context, data.deploymentId));
 
 /** The newest successful build of a branch; null for none (PRJ-13). @public */
 export const getLastSuccessfulBuildByBranch = createServerFn({ method: "POST", strict: { output: false } })
@@ -98,8 +107,7 @@ export const forkPullRequestsQuery = projectQueryOf<readonly ForkPullRequestView
 export const branchesQuery = (key: ProjectKey) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "branches"],
-    queryFn: ({ signal }): Promise<readonly BranchItem[]> =>
-      getBranchesWithDeployments({ data: { ...key, withManifests: false }, signal }),
+    queryFn: ({ signal }): Promise<readonly BranchItem[]> => getBranches({ data: key, signal }),
     refetchInterval: ({ state }) =>
       state.data?.some((branch) => branch.latestBuild && isRunning(branch.latestBuild.status)) ? 2000 : 5_000,
     ...projectCache,
