@@ -289,16 +289,17 @@ test("OPS-2 scheduled jobs run when a worker starts and at their times, by one w
   const [one, other] = [await open(), await open()];
   await one.schedule(handlersOf("one"));
   await running.promise;
-  await until(() => runs.length === 6);
+  // Those of every minute may come round again meanwhile.
+  await until(() => new Set(runs).size >= 6);
   await other.schedule(handlersOf("other"));
-  await until(() => runsOf("package.follow").length === 2 && runsOf("repository.sweep").length === 2);
+  await until(() => runsOf("package.follow").length >= 2 && runsOf("repository.sweep").length >= 2);
   expect(runsOf("log.index")).toEqual(["one log.index"]);
 
   // Due every minute, and no pass has run yet: the next worker that opens the queue sends it.
   await pool.query("UPDATE pgboss.schedule SET cron = '* * * * *' WHERE name = 'repository.sweep'");
   await pool.query("UPDATE pgboss.version SET cron_on = NULL");
   const third = await open();
-  await until(() => runsOf("repository.sweep").length === 3, 40_000);
+  await until(() => runsOf("repository.sweep").length >= 3, 40_000);
   await Promise.all([one, other, third].map((worker) => worker.stop(1000)));
   expect(problems).toEqual([]);
   // Ends connections that pg-boss still closes, which are then a problem.
