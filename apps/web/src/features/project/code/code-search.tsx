@@ -82,9 +82,9 @@ export function FoundLines({ project, at, text, onOpen }: FoundProps) {
       </p>
       {[...files].map(([path, lines]) => (
         <section key={path} aria-label={path}>
-          <h3 className="truncate px-2 pb-0.5 text-xs font-medium" title={path}>
+          <h2 className="truncate px-2 pb-0.5 text-xs font-medium" title={path}>
             {path}
-          </h3>
+          </h2>
           <ul>
             {lines.map(({ line, text: found }) => (
               <li key={line}>
