@@ -115,6 +115,11 @@ test("CAP-1 each person is served by an instance of their own with their own val
   );
   expect(answers).toEqual(answers.map(() => true));
   expect(await call(ofAda, "process")).not.toBe(await call(ofBob, "process"));
+  // Each start with a person's values is audited.
+  const decrypted = `SELECT DISTINCT detail ->> 'caller' AS caller FROM audit_log JOIN project ON project.id = project_id
+    WHERE action = 'secret.decrypt' AND detail ->> 'reason' = 'start' AND actor = 'job:runner' AND name = $1`;
+  const audited = async () => (await pool.query(decrypted, [name])).rows.map(({ caller }) => caller);
+  await expect.poll(audited, { timeout: 10_000 }).toEqual(expect.arrayContaining([ada.userId, bob.userId]));
   // Neither the owner's lists nor the database have it in clear.
   const { rows } = await pool.query("SELECT ciphertext FROM caller_value WHERE user_id = $1", [ada.userId]);
   expect(JSON.stringify(rows)).not.toContain("token-of-ada");

@@ -149,7 +149,8 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       const { server, secrets: values } = serverOfDeployment(deployment, sources, own);
       const redactor = createRedactor(values);
       const ids = { projectId: deployment.projectId, deploymentId };
-      record.decrypted({ ...deployment, callerId, versions: versionsOf(own?.stored ?? deployment.stored) });
+      record.decrypted({ ...deployment, callerId: null, versions: versionsOf(deployment.stored) });
+      if (own) record.decrypted({ ...deployment, callerId, versions: versionsOf(own.stored) });
       const valuesStamp = own && stampOf(own);
       const memo = memoOf(deployment, { callerId, valuesStamp }, server.limits, values);
       const log = serverLog(ids, lines.push, redactor);

@@ -15,8 +15,8 @@ type Obtained = Pick<LeasedInstance, "state" | "spent" | "shown">;
 const maxHeldBackOffMs = 1000;
 
 /**
- * The server of one deployment, or a caller's own: at most one instance, started by the first lease, frozen and stopped without a lease
- * (RUN-3), restarted with back-off when it crashes (RUN-6).
+ * The server of one deployment, or a caller's own: at most one instance, started by the first lease, frozen and stopped
+ * without a lease (RUN-3), restarted with back-off when it crashes (RUN-6).
  *
  * A mutex serializes starting, freezing, waking and stopping. A lease is recorded before it waits for the mutex, and
  * freezing and stopping check it while they hold the mutex, so a leased instance is never frozen.
