@@ -218,6 +218,8 @@ test("GW-7 PRJ-11 KEY-4 payloads are in the log's drawer while the project keeps
           await page.goto(logs);
           await page.getByRole("row").filter({ hasText: "variables" }).first().click();
           await page.getByText("Request id").waitFor();
+          // Payloads come with the lines, after the row's own facts.
+          await page.getByText("Loading the lines…").waitFor({ state: "detached" });
           return (await page.getByText("Response payload").count()) > 0;
         },
         { timeout: 30_000 },
