@@ -9,6 +9,7 @@ const line = (
   id,
   time: "2026-11-21T10:00:00.000Z",
   instanceId: null,
+  caller: null,
   stream,
   level,
   requestId: null,
