@@ -30,6 +30,12 @@ test("RUN-5 the platform's own lines look different from the server's output", (
   expect(toLogLine(line(2, "error", "platform"), hrefOf)).toMatchObject({ tone: "error" });
 });
 
+test("CAP-1 RUN-5 what the platform says of a caller's own instance begins with whose it is; its output stays", () => {
+  const own = { ...line(4, "error", "platform"), caller: "Ada" };
+  expect(toLogLine(own, hrefOf).text).toBe("Ada's own instance: line 4");
+  expect(toLogLine({ ...own, stream: "stdout" }, hrefOf).text).toBe("line 4");
+});
+
 test("LOG-4 a line that was printed during a request links to it; others don't", () => {
   const requestId = "0199a000-0000-7000-8000-000000000001";
   expect(toLogLine({ ...line(1, "info"), requestId }, hrefOf).link?.href).toBe(`/acme/echo/logs?request=${requestId}`);
