@@ -66,7 +66,8 @@ export const keyedServers: readonly KeyedServer[] = [
     shared: (upstream) => ({ AWS_ENDPOINT_URL: upstream, AWS_REGION: "us-east-1" }),
     own: (key) => ({ AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: `${key}-secret` }),
     tool: "list_users",
-    arguments: {},
+    // Its own code takes its context for an argument.
+    arguments: { ctx: { content: [] } },
     answer: (account) => iamUsers(account),
   },
 ];

@@ -30,11 +30,11 @@ const answerMs = 120_000;
  * their own account at a stand-in for the service, which sees no other key than theirs in calls (CAP-1).
  *
  * @param names packages; empty: all
+ * @yields a row for each, as it was tried
  */
-export async function tryKeyedServers(instance: TowpathInstance, names: readonly string[]): Promise<readonly Row[]> {
+export async function* tryKeyedServers(instance: TowpathInstance, names: readonly string[]): AsyncGenerator<Row> {
   const address = upstreamAddress();
   const { pool, close } = openDatabase(databaseUrlOf(instance.dataDirectory), { maxConnections: 2 });
-  const rows: Row[] = [];
   try {
     const chosen = keyedServers.filter(
       (server) => names.length === 0 || names.some((one) => server.package.startsWith(one)),
@@ -43,12 +43,11 @@ export async function tryKeyedServers(instance: TowpathInstance, names: readonly
       if (address === null)
         throw new Error("This machine has no address but its loopback, at which a stand-in could be.");
       const problem = await tryServer({ instance, pool, address }, server).catch((error: unknown) => String(error));
-      rows.push({ package: server.package, isAsItShouldBe: problem === "", problem: problem.replaceAll(/\s+/g, " ") });
+      yield { package: server.package, isAsItShouldBe: problem === "", problem: problem.replaceAll(/\s+/g, " ") };
     }
   } finally {
     await close();
   }
-  return rows;
 }
 
 type Where = {
@@ -101,8 +100,17 @@ async function tryServer({ instance, pool, address }: Where, server: KeyedServer
   }
 }
 
-/** Until the platform's caches have caught up, a call may still be refused. */
-async function callAs(url: URL, { key }: OwnPerson, { tool, arguments: args }: KeyedServer): Promise<string> {
+/** A heavy server may need longer for its start than a call waits: like a person, try again. */
+async function callAs(url: URL, person: OwnPerson, server: KeyedServer, tries = 4): Promise<string> {
+  try {
+    return await callOnce(url, person, server);
+  } catch (error) {
+    if (tries <= 1 || !/start_timeout|server_failed_to_start/.test(String(error))) throw error;
+    return await callAs(url, person, server, tries - 1);
+  }
+}
+
+async function callOnce(url: URL, { key }: OwnPerson, { tool, arguments: args }: KeyedServer): Promise<string> {
   const client = new Client({ name: "corpus", version: "1" });
   const requestInit = { headers: { authorization: `Bearer ${key}` } };
   const transport = new StreamableHTTPClientTransport(url, { requestInit });

@@ -35,29 +35,32 @@ beforeAll(async () => {
   expect((await rest(operator, "POST", "/secrets", secret)).status).toBe(200);
   // Fewer than people, so that instances end for others and start again.
   expect((await rest(operator, "PATCH", "", { callerInstances: rounds(3, 8) })).status).toBe(200);
-}, 200_000);
+}, 400_000);
 afterAll(close);
 
 test(
   "CAP-1 attacked calls of many people: no answer has another's value, none an earlier one, a deletion counts within a second",
   async () => {
     const calls = rounds(300, 10_000);
+    // A busy machine makes fewer.
+    const withinMs = rounds(45_000, 1_500_000);
     const result = await attackOwnValues({
       url,
       rest,
       people,
       calls,
+      withinMs,
       atOnce: 2,
-      disturbEvery: rounds(200, 1500),
+      disturbEvery: rounds(60, 1500),
       disturb: async () => void process.kill(runningProcessOf(dataDirectory, "gateway"), "SIGKILL"),
     });
     expect(result).toMatchObject({ crossed: 0, stale: 0 });
-    expect(result.answered).toBeGreaterThan(calls * 0.8);
+    expect(result.answered).toBeGreaterThan(rounds(40, 5000));
     if (isThorough) expect(result.refusedAfterMs.length).toBeGreaterThan(10);
     const measured = result.refusedAfterMs.filter((ms) => !Number.isNaN(ms));
     expect(measured.filter((ms) => ms > 1000)).toEqual([]);
   },
-  isThorough ? 1_800_000 : 120_000,
+  isThorough ? 1_800_000 : 240_000,
 );
 
 test("CAP-1 the owner's check is called with what a person entered, in their own instance, and shows no value", async () => {

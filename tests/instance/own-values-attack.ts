@@ -54,6 +54,8 @@ export type AttackParts = {
   readonly rest: ReturnType<typeof restOf>;
   readonly people: readonly OwnPerson[];
   readonly calls: number;
+  /** Ends earlier after this time, milliseconds. */
+  readonly withinMs?: number;
   /** Callers per person at the same time. */
   readonly atOnce: number;
   /** Called every now and then, such as a kill of the gateway. */
@@ -73,7 +75,7 @@ export type AttackResult = {
   /** Without an answer: a kill hit them, or the client's connection. */
   readonly failed: number;
   readonly changes: number;
-  /** From the answer to a deletion until the first refused call, milliseconds. */
+  /** From the answer to a deletion until a call was refused, milliseconds; NaN: a kill came between. */
   readonly refusedAfterMs: readonly number[];
 };
 
@@ -92,6 +94,7 @@ export async function attackOwnValues(parts: AttackParts): Promise<AttackResult>
   const counts = { answered: 0, crossed: 0, stale: 0, refused: 0, failed: 0, changes: 0 };
   const refusedAfterMs: number[] = [];
   let left = parts.calls;
+  const endAt = performance.now() + (parts.withinMs ?? Number.POSITIVE_INFINITY);
   let untilDisturbed = parts.disturbEvery;
   const owned = parts.people.map((person): Owned => ({ person, version: 0, changedAt: 0, isChanging: false }));
   await Promise.all(owned.map((each) => setValue(parts, each)));
@@ -114,7 +117,7 @@ export async function attackOwnValues(parts: AttackParts): Promise<AttackResult>
 
   async function work(each: Owned, era: Era): Promise<void> {
     let caller: Caller | null = null;
-    while (left > 0) {
+    while (left > 0 && performance.now() < endAt) {
       left -= 1;
       untilDisturbed -= 1;
       if (untilDisturbed <= 0) {
@@ -163,9 +166,12 @@ async function deleteValue(parts: AttackParts, each: Owned): Promise<number> {
   const deletedAt = performance.now();
   const caller = await connect(parts.url, each.person.key, "modern").catch(() => null);
   let refusedAfter = Number.NaN;
-  while (caller !== null && Number.isNaN(refusedAfter) && performance.now() - deletedAt < 10_000) {
-    const text = await caller.call("whoami", { who: each.person.userId }).catch(() => "");
-    if (text.includes("/my-values/")) refusedAfter = performance.now() - deletedAt;
+  while (caller !== null && performance.now() - deletedAt < 10_000) {
+    const text = await caller.call("whoami", { who: each.person.userId }).catch(() => null);
+    if (text === null) break;
+    if (!text.includes("/my-values/")) continue;
+    refusedAfter = performance.now() - deletedAt;
+    break;
   }
   await caller?.close();
   await setValue(parts, each);
