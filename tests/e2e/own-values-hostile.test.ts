@@ -55,7 +55,7 @@ async function deploy(code: string): Promise<void> {
 const setToken = (person: OwnPerson, value: string) =>
   rest(person.key, "PATCH", "/my-values", { values: [{ keyName, value }] });
 
-/** Everything that the caller of a tool is told. */
+/** Everything that the caller of a tool is answered. */
 async function call(
   key: string,
   tool = "whoami",
@@ -118,8 +118,8 @@ test("CAP-1 no other organization, key, header or name gets at a person's value"
   ];
   for (const key of keys)
     for (const headers of [{}, forged]) {
-      const told = await call(key, "whoami", { headers });
-      expect(told).not.toMatch(/token-of-ada|value-of-the-builds/);
+      const answered = await call(key, "whoami", { headers });
+      expect(answered).not.toMatch(/token-of-ada|value-of-the-builds/);
     }
   expect((await rest(mallory.key, "GET", "/my-values")).status).toBe(404);
   expect((await rest(operator, "GET", "/my-values")).status).toBe(403);
@@ -145,8 +145,8 @@ test("CAP-1 any value that an environment can have arrives unchanged, and others
   expect((await setToken(bob, "x".repeat(65_537))).status).toBe(422);
   const lines = 'first line "of"\n$(second) \\n é 🚀\r\n third';
   await setToken(bob, lines);
-  const told = async () => JSON.parse((await call(bob.key)).replace(/^200 /, "")).result?.structuredContent?.result;
-  await expect.poll(told, { timeout: 20_000 }).toBe(lines);
+  const answered = async () => JSON.parse((await call(bob.key)).replace(/^200 /, "")).result?.structuredContent?.result;
+  await expect.poll(answered, { timeout: 20_000 }).toBe(lines);
   await setToken(bob, "y".repeat(65_536));
   await expect.poll(() => call(bob.key, "length"), { timeout: 20_000 }).toContain("65536");
   // Together they must fit into the environment of a process.
@@ -193,7 +193,7 @@ async function tablesWith(text: string): Promise<string[]> {
   return found;
 }
 
-test("CAP-1 a value is in no table and no file, whatever its server prints, raises or answers", async () => {
+test("CAP-1 a value is in no table and no file, also when its server prints, raises or answers it", async () => {
   const canary = `canary-${randomUUID().replaceAll("-", "")}`;
   await setToken(ada, canary);
   await expect.poll(() => call(ada.key), { timeout: 20_000 }).toContain(canary);

@@ -66,7 +66,7 @@ export type AttackParts = {
 
 export type AttackResult = {
   readonly answered: number;
-  /** With another person's value, or said by the server to have been called by another person. */
+  /** With another person's value, or counted by the server to have been called by another person. */
   readonly crossed: number;
   /** With a value that was replaced or deleted more than a second before the call. */
   readonly stale: number;

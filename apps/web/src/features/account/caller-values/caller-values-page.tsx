@@ -115,7 +115,7 @@ function ServerValues({ server }: { readonly server: CallerValuesView }) {
 
 const notChecked = (error: unknown): ValueCheckView => ({ outcome: "unclear", answer: failureText(error) });
 
-/** What the server said of the values, which are saved already. */
+/** What the server answered for the values, which are saved already. */
 function CheckResult({ check }: { readonly check: ValueCheckView | "running" | null }) {
   return (
     <div role="status" className="empty:sr-only">
