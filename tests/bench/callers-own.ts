@@ -56,12 +56,15 @@ async function until(isSo: () => Promise<boolean>, withinMs: number): Promise<vo
     if (performance.now() - begun > withinMs) throw new Error("it didn't come to that in time");
 }
 
+const isPython = /^\S*\/python[\d.]* /;
+
 /** Interpreters of all sandboxes, below the shim. */
 function interpreters(): number[] {
   const below = (pid: number): { pid: number; command: string }[] =>
     childrenOf(pid).flatMap((child) => [child, ...below(child.pid)]);
   const shims = below(instance.process.pid ?? 0).filter(({ command }) => command.includes("shim"));
-  return shims.flatMap(({ pid }) => below(pid)).flatMap(({ pid, command }) => (/python/.test(command) ? [pid] : []));
+  // The programs around an interpreter name it among their arguments.
+  return shims.flatMap(({ pid }) => below(pid)).flatMap(({ pid, command }) => (isPython.test(command) ? [pid] : []));
 }
 
 /** Proportional set size of a process in bytes: pages that n processes share count for an nth. */

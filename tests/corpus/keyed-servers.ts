@@ -63,7 +63,7 @@ export const keyedServers: readonly KeyedServer[] = [
   },
   {
     package: "awslabs-iam-mcp-server==1.1.2",
-    shared: (upstream) => ({ AWS_ENDPOINT_URL: upstream, AWS_REGION: "us-east-1" }),
+    shared: (upstream) => ({ AWS_ENDPOINT_URL: upstream, AWS_DEFAULT_REGION: "us-east-1" }),
     own: (key) => ({ AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: `${key}-secret` }),
     tool: "list_users",
     // Its own code takes its context for an argument.
