@@ -1,14 +1,11 @@
 // The first call of a server that is stopped, frozen or warm, beside the same server started bare with Python.
 
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "@towpath/role/testing";
 import { instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
-import { bareEnvironment, dependencyLayers } from "./bare-python.ts";
+import { bareEnvironment, dependencyLayers, startBare } from "./bare-python.ts";
 import { postOnce, writeServer } from "./echo-server.ts";
 import { median, printTable, timed } from "./measure.ts";
 
@@ -22,28 +19,6 @@ const instance = await startTowpath(dataDirectory, await instancePorts(), {
   TOWPATH_STOP_AFTER_MS: String(stopAfterMs),
   TOWPATH_LEASE_MS: String(leaseMs),
 });
-
-/** The same dependency layer and file, started bare: python to the first answer. */
-async function startBare(python: string, directory: string): Promise<number> {
-  const port = await freePort();
-  const begun = performance.now();
-  const child = spawn(python, [join(directory, "server.py"), String(port)], {
-    stdio: "ignore",
-    env: { PATH: process.env.PATH },
-  });
-  for (;;) {
-    const answered = await postOnce(`http://127.0.0.1:${port}/mcp`).then(
-      () => true,
-      () => false,
-    );
-    if (answered) break;
-    await sleep(2);
-  }
-  const took = performance.now() - begun;
-  child.kill("SIGKILL");
-  await once(child, "close");
-  return took;
-}
 
 try {
   const directory = await writeServer("bench", "fastmcp==4.1.2\n");
@@ -64,7 +39,8 @@ try {
   const frozen: number[] = [];
   const warm: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    bare.push(await startBare(await bareEnvironment(layer, join(dataDirectory, "bare")), directory));
+    const python = await bareEnvironment(layer, join(dataDirectory, "bare"));
+    bare.push(await startBare(python, join(directory, "server.py"), postOnce));
     await sleep(leaseMs + freezeAfterMs + stopAfterMs + 1_500);
     stopped.push(await timed(() => postOnce(url)));
     for (let call = 0; call < 20; call++) warm.push(await timed(() => postOnce(url)));

@@ -2,13 +2,15 @@
 // that isn't in the list; as `pypi:NAME==VERSION` where the index has only wheels. Sources and results are kept in
 // .towpath/corpus, for the servers of the last run; the instance and everything installed are removed. An interrupted
 // run resumes at the same commit; named servers are always tried. Each server is also installed and started alone: this
-// stage runs strangers' code, which is installed outside a sandbox.
+// stage runs strangers' code, which is installed outside a sandbox. Last, or alone by `own-keys [NAME …]`, servers that
+// need a key are tried by two people with keys of their own.
 import { execFileSync } from "node:child_process";
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { instancePorts, repositoryRoot, startTowpath, type TowpathInstance } from "../instance/towpath-process.ts";
 import { removeInstalled, removeOthers } from "./clean-up.ts";
 import { judge, rowOf, summaryOf, tableHead, type Verdict } from "./judge.ts";
+import { tryKeyedServers, upstreamAddress } from "./own-keys.ts";
 import { type CorpusServer, nameOf } from "./server.ts";
 import { servers } from "./servers.ts";
 import { unpackSource } from "./source.ts";
@@ -52,7 +54,10 @@ async function verdictsSoFar(): Promise<Verdict[]> {
   return lines.map((line) => JSON.parse(line) as Verdict);
 }
 
-const names = process.argv.slice(2);
+const all = process.argv.slice(2);
+const isKeyedOnly = all[0] === "own-keys";
+const names = isKeyedOnly ? [] : all;
+const triesKeys = isKeyedOnly || all.length === 0;
 const named = names.map((name) => findServer(name) ?? (name.includes("==") ? { package: name } : null));
 const unknown = names.filter((_, at) => named[at] === null);
 if (unknown.length > 0) {
@@ -60,12 +65,15 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 await mkdir(directory, { recursive: true });
-const done = names.length > 0 ? [] : await verdictsSoFar();
-const requested = names.length === 0 ? servers : named.filter((server) => server !== null);
+const done = isKeyedOnly || names.length > 0 ? [] : await verdictsSoFar();
+const requested = triesKeys && !isKeyedOnly ? servers : named.filter((server) => server !== null);
 const waiting = requested.filter((server) => !done.some((each) => each.package === server.package));
 await removeOthers(directory, new Set([...servers, ...requested].map((server) => server.package)), verdictsFile);
 const verdicts: Verdict[] = [...done];
-const instance = await startTowpath(join(directory, "data"), await instancePorts());
+const upstream = upstreamAddress();
+const instance = await startTowpath(join(directory, "data"), await instancePorts(), {
+  ...(triesKeys && upstream !== null && { TOWPATH_NETWORK_ALLOW: `${upstream}/32` }),
+});
 // The next run tries interrupted servers again.
 let isStopped = false;
 process.once("SIGINT", () => {
@@ -88,6 +96,13 @@ async function work(): Promise<void> {
   }
 }
 
+async function tryKeys(): Promise<void> {
+  for await (const { package: of, isAsItShouldBe, problem } of tryKeyedServers(instance, all.slice(1))) {
+    keyed.push(isAsItShouldBe);
+    say(`${isAsItShouldBe ? "✓" : "✗"} ${of}, two people with keys of their own ${problem}`.trimEnd());
+  }
+}
+
 const failedToTry = (server: CorpusServer, error: unknown): Verdict => ({
   package: server.package,
   live: false,
@@ -99,10 +114,12 @@ const failedToTry = (server: CorpusServer, error: unknown): Verdict => ({
 });
 
 say(tableHead);
+const keyed: boolean[] = [];
 try {
   await Promise.all(Array.from({ length: atTheSameTime }, work));
+  if (triesKeys && !isStopped) await tryKeys();
 } finally {
   await stop();
 }
 say([tableHead, ...verdicts.map(rowOf), "", summaryOf(verdicts)].join("\n"));
-process.exit(verdicts.every(({ isAsItShouldBe }) => isAsItShouldBe) ? 0 : 1);
+process.exit(verdicts.every(({ isAsItShouldBe }) => isAsItShouldBe) && !keyed.includes(false) ? 0 : 1);

@@ -118,6 +118,37 @@ test("CAP-1 calls of two people never reach each other's instance, and rows have
   expect(JSON.stringify(of(other))).not.toContain("second-own-token");
 });
 
+test("CAP-1 KEY-4 a call that is refused before it has a server is logged without its caller's value, also at first", async () => {
+  const { server, userId, bearer } = await deployed();
+  const value = "own-token-of-a-refused-call-81d2";
+  await setOwnValue(rig.database, server, { userId, keyName, value });
+  serveCallers(server);
+  const params = { name: "echo", arguments: { text: value } };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+  for (let round = 0; round < 3; round++) await postTo(server.url, body, { ...bearer, "mcp-session-id": "nobody's" });
+  const kept = `SELECT request_payload::text AS payload FROM request_log
+    WHERE project_id = $1 AND refusal = 'session_not_found'`;
+  await until(async () => (await rig.database.pool.query(kept, [server.projectId])).rowCount === 3);
+  const { rows } = await rig.database.pool.query(kept, [server.projectId]);
+  expect(JSON.stringify(rows)).not.toContain("refused-call");
+  expect(rows.at(-1)?.payload).toContain(`[${keyName}]`);
+});
+
+test("CAP-1 KEY-4 a replaced value is removed from the row of the next call", async () => {
+  const { server, userId, bearer } = await deployed();
+  await setOwnValue(rig.database, server, { userId, keyName, value: "the-earlier-token-10aa" });
+  serveCallers(server);
+  const client = await connectModern(server.url, bearer);
+  await client.callTool(echo);
+  await rig.database.pool.query("DELETE FROM caller_value WHERE user_id = $1", [userId]);
+  await setOwnValue(rig.database, server, { userId, keyName, value: "the-later-token-77bb" });
+  await client.callTool({ ...echo, arguments: { text: "the-later-token-77bb" } });
+  const kept = `SELECT request_payload::text AS payload FROM request_log
+    WHERE project_id = $1 AND target = 'echo' AND instance_id IS NOT NULL`;
+  await until(async () => (await rig.database.pool.query(kept, [server.projectId])).rowCount === 2);
+  expect(JSON.stringify((await rig.database.pool.query(kept, [server.projectId])).rows)).not.toContain("the-later");
+});
+
 test("CAP-1 once a value has changed, the runner is asked before the next call", async () => {
   const { server, userId, bearer } = await deployed();
   await setOwnValue(rig.database, server, { userId, keyName, value: "own-token-5511" });

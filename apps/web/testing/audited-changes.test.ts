@@ -240,6 +240,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     "oauth.denyConsent",
   ],
   "send a message, which is in a list of its own: alerts.browser.test.ts": ["alerts.testChannel"],
+  "make a call, which is in the request log: own-values-attack.test.ts": ["caller-values.checkSavedValues"],
   "change what DNS says, with its entry: domain.test.ts": ["domains.checkDomain"],
   "change an account: account-activity.test.ts": [
     "account.beginTwoFactor",

@@ -1,6 +1,14 @@
 import { failBuild, startBuild, takeBuild } from "@towpath/core/delivery/build";
 import { newId } from "@towpath/core/ids";
-import { sampleDiagnosis, seedLiveProject, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
+import {
+  sampleDiagnosis,
+  seedLiveProject,
+  seedProject,
+  seedUser,
+  shaOf,
+  succeedBuild,
+  testContext,
+} from "@towpath/core/testing";
 import { branch, build, deployment, instance, member, project as projectTable } from "@towpath/db/schema";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
@@ -166,6 +174,20 @@ test("RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and 
   await expectAccessible(page);
   await page.getByRole("link", { name: "Open server log" }).click();
   await page.waitForURL(`**/${project.name}/server-logs/${project.buildId}`);
+});
+
+test("CAP-1 RUN-6 the crash of a caller's own instance is shown as that person's, and the server is live", async () => {
+  const project = await liveProject();
+  const { id: callerId } = await seedUser(site.db);
+  const ended = { state: "crashed", endReason: "it exited with status 3", endedAt: new Date() };
+  await site.db.insert(instance).values({ id: newId(), deploymentId: project.deploymentId, callerId, ...ended });
+  await open(project.name);
+  await see("The instance of a caller crashed");
+  await see("It exited with status 3.");
+  await page.getByText("Ada Example,").waitFor();
+  expect(await page.getByText("The server crashed").count()).toBe(0);
+  await page.getByRole("button", { name: new RegExp(`${project.name} ?, Live`) }).waitFor();
+  await expectAccessible(page);
 });
 
 test("PRJ-19 the first visit of the home of a server in use takes at most 170 kB of script, as it is sent, in at most 24 files", async () => {

@@ -86,7 +86,7 @@ test.each([
   [["status", "one", "two"], "Usage: towpath status NAME"],
   [["status", "one", "--bogus"], "Unknown option"],
   [["logs", "one", "--server", "--build"], "not both"],
-  [["env", "one", "change"], "is not list, set or remove"],
+  [["env", "one", "change"], "is not list, set, remove or check"],
   [["env", "one", "set", "A=1", "--environment", "staging"], "must be production or preview, not staging"],
   [["env", "one", "set", "A=1", "b-c=2"], "b-c: Key name must start with"],
   [["env", "one", "set", "A=1", "B"], "B has no value: pass it on stdin, or as B=VALUE. Nothing was set."],
@@ -178,7 +178,7 @@ test("OPS-4 the shell completes commands, and the options of each", async () => 
     "--help",
   ]);
   expect(await completed("help", "st")).toEqual(["status"]);
-  expect(await completed("env", "one", "")).toEqual(["list", "set", "remove"]);
+  expect(await completed("env", "one", "")).toEqual(["list", "set", "remove", "check"]);
   expect(await completed("deploy", ".", "--auth", "pass")).toEqual(["passthrough"]);
   expect((await towpath("completion", "cmd")).status).toBe(2);
 });

@@ -143,6 +143,10 @@ export const commands = {
       },
       "fail-on-breaking-changes": flag("a preview's check fails that breaks callers"),
       "allow-breaking-changes": flag("undoes that"),
+      "check-values": value(
+        "CALL",
+        'the tool that checks callers\' own values, such as `whoami` or `search {"limit": 1}`; empty: none',
+      ),
       "keep-data": setting("its /data survives restarts and new versions; --no-keep-data undoes it"),
       follow: setting("of a package: deploys newer versions by itself; --no-follow undoes it"),
       ...common,
@@ -156,11 +160,12 @@ export const commands = {
   },
   env: {
     arguments: "NAME [ACTION] [KEY=VALUE …]",
-    choices: { 2: ["list", "set", "remove"] },
+    choices: { 2: ["list", "set", "remove", "check"] },
     text:
       "Lists a server's variables, sets or removes some: ACTION is list, set or remove. `set KEY` reads the value from " +
       "stdin. Values are never printed. A change takes effect with the next deployment. With --mine: your own values of " +
-      "variables that are per caller, from your next call on.",
+      "variables that are per caller, from your next call on; the server's own check, if it has one, says whether it " +
+      "accepts them, also later by ACTION check.",
     options: {
       sensitive: flag("of set: the value can't be read again"),
       "per-caller": setting(
@@ -179,6 +184,7 @@ export const commands = {
       "env my-server-one set API_KEY --sensitive < key.txt",
       "env my-server-one set GITHUB_TOKEN --per-caller < token.txt",
       "env my-server-one set GITHUB_TOKEN --mine < my-token.txt",
+      "env my-server-one check --mine",
       "env my-server-one remove API_URL",
     ],
   },

@@ -8,13 +8,21 @@ import { buildOf, listBuilds } from "../servers/builds.ts";
 import { projectPath } from "../servers/list.ts";
 import { CommandError, dim, isVerbose, notice, output, plain, print, printsJson, red } from "../terminal/terminal.ts";
 
-const serverLineSchema = z.looseObject({ id: z.number(), time: z.string(), stream: z.string(), line: z.string() });
+const serverLineSchema = z.looseObject({
+  id: z.number(),
+  time: z.string(),
+  stream: z.string(),
+  line: z.string(),
+  /** Earlier instances don't say. */
+  caller: z.string().nullish(),
+});
 type ServerLine = z.infer<typeof serverLineSchema>;
 const serverLogSchema = z.object({ deploymentId: z.string().nullable(), data: z.array(serverLineSchema) });
 
 function printServerLine(entry: ServerLine): void {
-  const text = plain(entry.line);
-  output(entry, () => print(`${dim(entry.time)}  ${entry.stream === "stderr" ? red(text) : text}`));
+  const { stream, caller } = entry;
+  const text = plain(stream === "platform" && caller ? `${caller}'s own instance: ${entry.line}` : entry.line);
+  output(entry, () => print(`${dim(entry.time)}  ${stream === "stderr" ? red(text) : text}`));
 }
 
 /** Prints lines as they come; without `--verbose`, consecutive frames of frameworks become one line. */

@@ -4,7 +4,7 @@ import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { readInput } from "../terminal/input.ts";
-import { CommandError, dim, output, print, UsageError } from "../terminal/terminal.ts";
+import { CommandError, dim, output, plain, print, red, UsageError } from "../terminal/terminal.ts";
 import { projectPath } from "./list.ts";
 
 const variableSchema = z.object({
@@ -19,6 +19,8 @@ const variablesSchema = z.object({ data: z.array(variableSchema) });
 
 /** What a server asks each caller for, and which of it this person has set. */
 const ownValuesSchema = z.looseObject({
+  /** Absent in earlier instances. */
+  isChecked: z.boolean().default(false),
   values: z.array(z.object({ keyName: z.string(), description: z.string().nullable(), setAt: z.string().nullable() })),
 });
 
@@ -28,18 +30,23 @@ export type Assignment = { readonly keyName: string; readonly secretValue: strin
 const listVariables = async (api: Api, name: string) =>
   (await api.call("GET", `${projectPath(name)}/secrets`, variablesSchema)).data;
 
-const actions = ["list", "set", "remove"];
+const checkSchema = z.object({ outcome: z.string(), answer: z.string().nullable() });
 
-/** `towpath env NAME [list | set KEY=VALUE … | remove KEY …] [--mine]` */
+const actions = ["list", "set", "remove", "check"];
+
+/** `towpath env NAME [list | set KEY=VALUE … | remove KEY …] [--mine]`, `towpath env NAME check --mine` */
 export async function env(args: string[]): Promise<number> {
   const { values, positionals } = parse("env", args);
   const [name = "", action = "list", ...variables] = positionals;
   if (!actions.includes(action))
-    throw new UsageError(`${action} is not list, set or remove.${didYouMean(action, actions)}`);
-  if (action !== "list" && variables.length === 0)
+    throw new UsageError(`${action} is not list, set, remove or check.${didYouMean(action, actions)}`);
+  const takesNames = action === "set" || action === "remove";
+  if (takesNames && variables.length === 0)
     throw new UsageError(`Name what to ${action}: towpath env NAME ${action} KEY`);
-  if (action === "list" && variables.length > 0)
-    throw new UsageError(`list takes no names: ${variables.join(", ")}. See towpath help env.`);
+  if (!takesNames && variables.length > 0)
+    throw new UsageError(`${action} takes no names: ${variables.join(", ")}. See towpath help env.`);
+  if (action === "check" && !values.mine)
+    throw new UsageError("check is for values of yours: towpath env NAME check --mine");
   const settings = settingsOf(values);
   const [setting] = Object.keys(settings);
   if (setting !== undefined && (action !== "set" || values.mine))
@@ -82,7 +89,8 @@ async function ownValues(api: Api, name: string, { action, assigned, removed }: 
   }
   if (action === "remove")
     for (const key of removed) await api.call("DELETE", `${path}/${encodeURIComponent(key)}`, ownValuesSchema);
-  const { values } = await api.call("GET", path, ownValuesSchema);
+  if (action === "check") return await checkOwnValues(api, path);
+  const { values, isChecked } = await api.call("GET", path, ownValuesSchema);
   output(values, () => {
     if (values.length === 0) print("The server asks its callers for no values.");
     const width = Math.max(0, ...values.map(({ keyName }) => keyName.length));
@@ -92,7 +100,20 @@ async function ownValues(api: Api, name: string, { action, assigned, removed }: 
     }
     if (action !== "list") print(dim("Your next call uses it."));
   });
-  return 0;
+  const isComplete = values.every(({ setAt }) => setAt !== null);
+  return action === "set" && isChecked && isComplete ? await checkOwnValues(api, path) : 0;
+}
+
+/** Exit status 1 unless the server accepts the person's values. */
+async function checkOwnValues(api: Api, path: string): Promise<number> {
+  const check = await api.call("POST", `${path}/check`, checkSchema);
+  const { outcome, answer } = check;
+  output(check, () => {
+    if (outcome === "accepted") return print("The server accepts them.");
+    const what = outcome === "refused" ? "The server does not accept them" : "They could not be checked";
+    print(red(`${what}: ${plain(answer ?? "it does not say why")}`));
+  });
+  return outcome === "accepted" ? 0 : 1;
 }
 
 /** @throws CommandError naming unknown ones, before any is removed */

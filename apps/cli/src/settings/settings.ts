@@ -20,6 +20,8 @@ const projectSchema = z.looseObject({
   watchPaths: z.array(z.string()),
   failOnBreakingChanges: z.boolean(),
   keepsData: z.boolean(),
+  /** Absent in earlier instances. */
+  callerProbe: z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) }).nullish(),
   data: z.object({ usedBytes: z.number(), capacityBytes: z.number() }).nullish(),
   ownSignIn: z.boolean().nullable(),
   package: z.object({ name: z.string(), follows: z.boolean() }).nullable(),
@@ -80,6 +82,7 @@ export function changesOf(values: ReturnType<typeof parse<"settings">>["values"]
     keepsData: values["keep-data"],
     watchPaths: values.watch,
     followsPackage: values.follow,
+    callerProbe: probeOf(values["check-values"]),
   };
   return { files, changes };
 }
@@ -92,6 +95,22 @@ function breakingRule(values: {
   if (fails && allows) throw new UsageError("Pass --fail-on-breaking-changes or --allow-breaking-changes, not both.");
   return fails ? true : allows ? false : undefined;
 }
+
+/** `TOOL` or `TOOL {JSON}`; null for an empty text. */
+function probeOf(text: string | undefined) {
+  if (text === undefined) return undefined;
+  const [, tool = "", given = ""] = /^\s*(\S*)\s*(.*)$/s.exec(text) ?? [];
+  if (tool === "") return null;
+  try {
+    const parsed: unknown = given === "" ? {} : JSON.parse(given);
+    return { tool, arguments: z.record(z.string(), z.unknown()).parse(parsed) };
+  } catch {
+    throw new UsageError(`--check-values: what follows ${tool} must be a JSON object, such as '${tool} {"limit": 1}'.`);
+  }
+}
+
+const probeText = ({ tool, arguments: given }: NonNullable<Project["callerProbe"]>) =>
+  plain(Object.keys(given).length === 0 ? tool : `${tool} ${JSON.stringify(given)}`);
 
 function dataText({ keepsData, data }: Project): string {
   if (!keepsData) return dim("none: /data is gone when the server stops");
@@ -155,5 +174,6 @@ function settingLines(project: Project, { found, source: repository }: Found): L
       "watch paths": project.watchPaths.map(plain).join(", ") || dim("none: every push builds"),
     }),
     "lasting data": dataText(project),
+    ...(project.callerProbe && { "values checked by": probeText(project.callerProbe) }),
   };
 }

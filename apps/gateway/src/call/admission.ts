@@ -74,7 +74,9 @@ export function identify(
 ): Identified {
   const { portal, route, response, address } = call;
   // Not before: a stranger's request must not cause secrets to be decrypted.
-  received.answer.redactor = parts.redactors.find(deploymentOf(route));
+  const deployed = deploymentOf(route);
+  // What is refused before it is admitted may contain the caller's own values, too.
+  received.answer.redactor = parts.redactors.find(serverFor(route, deployed, principal) ?? deployed);
   if (!portal) parts.signIns.accepted(route, principal, call);
   parts.openResponses.watch(response, principal, received);
   const limits = parts.limits.of(route, { principal, address, isThroughPortal: portal !== null });
@@ -112,8 +114,8 @@ export function admit(
   const claim = claimSession(parts.sessionIds, headerOf(request, sessionIdHeader), owner);
   const deploymentId = claim ? claim.session.deploymentId : versionFor(route, { call, principal, peek });
   const server = serverFor(route, deploymentId, principal);
-  const redacted = server ?? deploymentId;
-  if (redacted !== deploymentOf(route)) received.answer.redactor = parts.redactors.find(redacted);
+  // Of a session, it may be another deployment.
+  received.answer.redactor = parts.redactors.find(server ?? deploymentId);
   const own = claim ? headersOfSession(passed, claim.session) : passed;
   return {
     call,

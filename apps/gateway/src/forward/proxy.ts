@@ -1,4 +1,4 @@
-import { isOtherInstance, type ServerKey, secretHeader } from "@towpath/runner-api";
+import { isOfCaller, isOtherInstance, type ServerKey, secretHeader } from "@towpath/runner-api";
 import { type AnswerEnd, type Delivery, type Rest, undelivered } from "../call/answer.ts";
 import type { Admitted } from "../call/states.ts";
 import { busy, GatewayError, listWithheld, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
@@ -61,8 +61,9 @@ async function deliver(parts: ProxyParts, passage: Passage): Promise<Rest> {
   let { path, otherPath } = target;
   while (!response.destroyed) {
     const lease = await ensure(parts, passage);
-    // Requested before the lease, so there is hardly ever a wait.
-    answer.redactor ??= await parts.redactors.wait(passage.server);
+    // Requested before the lease, so there is hardly ever a wait. A caller may have changed a value since.
+    if (answer.redactor === null || isOfCaller(passage.server, null))
+      answer.redactor = await parts.redactors.wait(passage.server);
     // Requests that waited for the same start continue at the same moment.
     if (backoff.heldMs > 0) await parts.fairTurns.take(admitted.call.route.organizationId);
     // Client disconnected; send nothing.

@@ -1,5 +1,7 @@
+import type { ServerKey } from "@towpath/runner-api";
 import { type Call, deploymentFor, type Logged, type Received } from "../call/states.ts";
 import type { Metrics } from "../platform/metrics.ts";
+import { serverFor } from "../policy/versions.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Redactors } from "./redactors.ts";
@@ -26,13 +28,20 @@ export async function recordRefused(parts: Parts, logged: Logged, call: Call): P
   if (answer.refusal?.signIn) parts.signIns.refused(route, answer.refusal.signIn, call);
   countEnded(parts.metrics, logged.received);
   if (!isLogged(logged.received)) return;
-  answer.redactor ??= await parts.redactors.waitIfAsked(deploymentFor(logged));
+  answer.redactor ??= await parts.redactors.waitIfAsked(serverOf(logged));
   for (const row of rowsOf(logged)) {
     const kept = parts.refusalLimit.admit(row);
     if (!kept) continue;
     parts.recorder.add(kept);
     parts.tracer?.end(logged, [kept]);
   }
+}
+
+/** The server that it was for: once its caller is known, it may be their own, whose values may be in the request. */
+function serverOf(logged: Logged): ServerKey | null {
+  const deploymentId = deploymentFor(logged);
+  if (!logged.principal) return deploymentId;
+  return serverFor(logged.received.route, deploymentId, logged.principal) ?? deploymentId;
 }
 
 /** Requests that concern MCP: all at the endpoint, and refused calls at any path. */

@@ -91,7 +91,9 @@ export class Redactors {
     const known = this.find(server);
     const entry = this.#entries.get(server);
     if (known !== null || !entry?.loading) return known;
-    return await this.#waitForFirst(entry);
+    await this.#waitForFirst(entry);
+    // Its caller may have changed a value meanwhile.
+    return this.#entries.get(server) === entry ? entry.redactor : this.find(server);
   }
 
   /** The same for a refused request: uses what others have loaded, but loads nothing. */

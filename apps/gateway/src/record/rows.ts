@@ -26,7 +26,7 @@ function rowOf(call: Logged, durationMs: number, message: MessagePeek | RequestP
   const { id, time, route, via, answer, method, trace, traceparent } = call.received;
   const { instanceId, heldMs, startAttempt } = answer.delivery;
   const inSession = answer.opened ?? call.session ?? null;
-  const client = clientOf(call, inSession?.session);
+  const client = withoutValues(clientOf(call, inSession?.session), answer.redactor);
   const found = message.kind === "request" ? answerTo(call, message.id) : unclaimedAnswer(call);
   const outcome = outcomeOf(call, message, found);
   const error = errorOf(answer, { message, outcome, found });
@@ -141,6 +141,12 @@ function clientOf(call: Logged, client: Session | undefined): Client {
   const [, name = null, version = null] = /^([^\s/()]+)(?:\/([^\s()]+))?/.exec(call.received.userAgent ?? "") ?? [];
   return { name, version };
 }
+
+/** A client may name itself by anything. Its name is kept while the variables are unknown: the server has no part in it. */
+const withoutValues = ({ name, version }: Client, redactor: Redactor | null): Client => ({
+  name: name && (redactor?.text(name) ?? name),
+  version: version && (redactor?.text(version) ?? version),
+});
 
 type Answered = {
   readonly message: MessagePeek | RequestPeek;

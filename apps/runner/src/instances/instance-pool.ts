@@ -85,8 +85,9 @@ export class InstancePool {
     try {
       return await this.#parts.valuesStamp(key);
     } catch (error) {
+      // The refusal doesn't wait until the server has ended.
       if (error instanceof RunnerError && error.code === "values_missing")
-        await this.#servers.get(key)?.stop("its caller deleted a value", true);
+        void this.#servers.get(key)?.stop("its caller deleted a value", true).catch(this.#parts.onError);
       throw error;
     }
   }

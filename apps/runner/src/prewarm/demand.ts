@@ -12,12 +12,14 @@ export type ServerIdentity = {
   /** Host label of its route: all deployments of a server have the same. */
   readonly label: string;
   readonly deploymentId: string;
+  /** The person whom alone it serves (CAP-1); null or absent: all callers. */
+  readonly callerId?: string | null;
 };
 
 type Entry = {
   readonly kind: Kind;
-  /** By label. */
-  readonly servers: Map<string, { deploymentId: string; lastUsedAt: number; running: number }>;
+  /** By label and caller: each caller's own may start at the same moment. */
+  readonly servers: Map<string, { label: string; deploymentId: string; lastUsedAt: number; running: number }>;
   bytes: number | null;
 };
 
@@ -40,17 +42,23 @@ export class DemandRecord {
   }
 
   /** A server of this kind starts or, with `at`, is known to have run. Returns a function to call when it ends. */
-  used({ label, deploymentId }: ServerIdentity, kind: Kind, at = Date.now()): { started(): void; ended(): void } {
+  used(
+    { label, deploymentId, callerId = null }: ServerIdentity,
+    kind: Kind,
+    at = Date.now(),
+  ): { started(): void; ended(): void } {
     const name = kindName(kind);
     const entry = this.#entries.get(name) ?? { kind, servers: new Map(), bytes: null };
     this.#entries.set(name, entry);
-    const server = entry.servers.get(label) ?? { deploymentId, lastUsedAt: at, running: 0 };
+    const key = callerId === null ? label : `${label} ${callerId}`;
+    const server = entry.servers.get(key) ?? { label, deploymentId, lastUsedAt: at, running: 0 };
     server.deploymentId = deploymentId;
     server.lastUsedAt = Math.max(server.lastUsedAt, at);
-    entry.servers.set(label, server);
+    entry.servers.set(key, server);
     // A server has one kind at a time: a push may have changed its dependency layer.
     for (const [other, { kind: its, servers }] of this.#entries)
-      if (other !== name && its.organizationId === kind.organizationId) servers.delete(label);
+      if (other !== name && its.organizationId === kind.organizationId)
+        for (const [each, { label: of }] of servers) if (of === label) servers.delete(each);
     this.#forget();
     return {
       started() {
@@ -70,7 +78,7 @@ export class DemandRecord {
   /** Their servers need nothing any more. */
   forget(deploymentIds: readonly string[]): void {
     for (const { servers } of this.#entries.values())
-      for (const [label, { deploymentId }] of servers) if (deploymentIds.includes(deploymentId)) servers.delete(label);
+      for (const [key, { deploymentId }] of servers) if (deploymentIds.includes(deploymentId)) servers.delete(key);
     this.#forget();
   }
 
@@ -98,8 +106,8 @@ export class DemandRecord {
   #forget(): void {
     const since = Date.now() - this.#forgetAfterMs;
     for (const [name, { servers }] of this.#entries) {
-      for (const [label, { running, lastUsedAt }] of servers)
-        if (running === 0 && lastUsedAt < since) servers.delete(label);
+      for (const [key, { running, lastUsedAt }] of servers)
+        if (running === 0 && lastUsedAt < since) servers.delete(key);
       if (servers.size === 0) this.#entries.delete(name);
     }
     if (this.#entries.size <= maxKinds) return;

@@ -78,12 +78,17 @@ function poolOf(change: Partial<PrewarmPoolParts> = {}) {
   });
   pools.push(pool);
   let count = 0;
-  const start = (organizationId: string, label = `server-${organizationId}`, dependencies = "d".repeat(64)) => {
+  const start = (
+    organizationId: string,
+    label = `server-${organizationId}`,
+    dependencies = "d".repeat(64),
+    callerId: string | null = null,
+  ) => {
     count += 1;
     const server = tinyServer.server("serve");
     const layers = { ...server.layers, dependencies };
     const spec = { instanceId: `i-${count}`, server: { ...server, layers }, startTimeoutMs: 1000 };
-    return pool.start({ organizationId, label, deploymentId: `of-${label}` }, spec, () => {});
+    return pool.start({ organizationId, label, deploymentId: `of-${label}`, callerId }, spec, () => {});
   };
   const stopAll = () => {
     for (const stop of running.splice(0)) stop();
@@ -125,6 +130,22 @@ test("RUN-3 as many wait as servers with the same layer are idle, so that all ca
   await expect.poll(() => pool.report().ready).toBe(3);
   await Promise.all(["one", "two", "three"].map((label) => start("a", label)));
   expect(pool.report().hits).toBe(3);
+});
+
+test("CAP-1 RUN-3 callers' own instances of one server are as many servers, whose interpreters go with its layer", async () => {
+  const { pool, start, stopAll } = poolOf();
+  const startAll = (layer = "d".repeat(64)) =>
+    Promise.all(["ada", "bob", "eve"].map((callerId) => start("a", "one", layer, callerId)));
+  await startAll();
+  await expect.poll(() => pool.report().ready).toBe(1);
+  stopAll();
+  await expect.poll(() => pool.report().ready).toBe(3);
+  await startAll();
+  expect(pool.report().hits).toBe(3);
+  stopAll();
+  // A new version with other dependencies: nobody starts the earlier one again.
+  await start("a", "one", "f".repeat(64), "ada");
+  await expect.poll(() => new Set(pool.layersInUse())).toEqual(new Set(["f".repeat(64)]));
 });
 
 test.each(["memory", "exited", "throws"] as const)(

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { bigint, boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { bigint, boolean, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant, ownedBy } from "./columns.ts";
 import { organization } from "./organization.ts";
 import type { RetentionRule } from "./retention-rule.ts";
@@ -55,6 +55,8 @@ export const project = pgTable(
     identityAssertion: boolean().notNull().default(false),
     /** How many callers with values of their own may be served at a time, each by an instance of their own (CAP-1). */
     callerInstances: integer().notNull().default(20),
+    /** `CallerProbe` of packages/core: the tool call by which a caller's values are checked (CAP-1); null: none. */
+    callerProbe: jsonb(),
     /** off | stable | always: whether gateways answer lists from `recorded_answers` while the server is asleep (GW-12). */
     sleepingLists: text().notNull().default("off"),
     /** Whether production's server has a directory `/data` that outlives it (BLD-19). */

@@ -38,6 +38,7 @@ export const sampleDocument: ExportDocument = {
     keepsData: true,
     errorsPerHour: null,
     callerInstances: 20,
+    callerProbe: null,
   },
   access: null,
   variables: [

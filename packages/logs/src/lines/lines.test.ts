@@ -167,3 +167,23 @@ test("LOG-4 the lines of a request are found by its project and id, in order, th
   );
   expect(rows[0].indexed).toBeGreaterThan(2);
 });
+
+test("CAP-1 RUN-5 a line of a caller's own instance says whose it is, as long as the instance is known", async () => {
+  const build = await createBuild(1);
+  const [userId, deploymentId, own, shared] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+  const { pool } = database;
+  await pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'Ada', $1::uuid::text)`, [userId]);
+  await pool.query(
+    `INSERT INTO deployment (id, project_id, branch_id, build_id, environment, slug)
+     SELECT $1, project_id, branch_id, id, 'production', $1::uuid::text FROM build WHERE id = $2`,
+    [deploymentId, build],
+  );
+  await pool.query(
+    "INSERT INTO instance (id, deployment_id, state, caller_id) VALUES ($1, $3, 'ready', $4), ($2, $3, 'ready', NULL)",
+    [own, shared, deploymentId, userId],
+  );
+  const row = { projectId: randomUUID(), deploymentId, time: new Date(), stream: "platform", level: "error" } as const;
+  const lineOf = (instanceId: string | null) => ({ ...row, instanceId, requestId: null, line: "It crashed." });
+  await writeServerLogs(pool, [lineOf(own), lineOf(shared), lineOf(null)]);
+  expect((await readServerLogs(pool, { deploymentId })).map(({ caller }) => caller)).toEqual(["Ada", null, null]);
+});

@@ -14,12 +14,14 @@ export const serverLogEntrySchema = z.object({
   level: z.enum(["debug", "info", "warning", "error"]),
   requestId: z.uuid().nullable().describe("the request during which it was printed"),
   line: z.string(),
+  /** Whose own instance it is from (CAP-1), by name; null: all callers share it, or that isn't known any more. */
+  caller: z.string().nullable(),
 });
 export type ServerLogEntry = z.infer<typeof serverLogEntrySchema>;
 export type ServerLogLevel = ServerLogEntry["level"];
 
 /** A line from a server, or from the platform about it (RUN-5): without its line end, cut at 8 KiB. */
-export type ServerLogRow = Omit<ServerLogEntry, "id" | "time"> & {
+export type ServerLogRow = Omit<ServerLogEntry, "id" | "time" | "caller"> & {
   time: Date;
   projectId: string;
   deploymentId: string;
@@ -113,7 +115,9 @@ export async function newestServerLines(
   return rows;
 }
 
-const columns = `id, time, instance_id AS "instanceId", stream, level, request_id AS "requestId", line`;
+const columns = `id, time, instance_id AS "instanceId", stream, level, request_id AS "requestId", line,
+  (SELECT "user".name FROM instance JOIN "user" ON "user".id = instance.caller_id
+    WHERE instance.id = server_log.instance_id) AS caller`;
 /** Lines before the requested one. */
 const linesBefore = 200;
 /** Upper limit for the difference of gateways' and runners' clocks. */

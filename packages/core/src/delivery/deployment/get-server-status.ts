@@ -9,6 +9,7 @@ import { mcpUrl } from "../../projects/server-url/index.ts";
 import { buildStatusSchema, buildTriggerSchema, packageVersionView } from "../build/build-contract.schema.ts";
 import { readDiagnosis, rebuildTries } from "../build/internal.ts";
 import { approvalStateSchema } from "../gradual-release/gradual-release.schema.ts";
+import { callerInstancesSchema, findCallerInstances } from "./caller-instances.store.ts";
 import { replacedVersionSchema } from "./deployment.view.ts";
 import { instanceState, instanceStateSchema } from "./instance-state.ts";
 import {
@@ -64,7 +65,7 @@ export const serverStatusSchema = z.object({
       approval: approvalStateSchema.nullable(),
     })
     .nullable(),
-  /** Of what is live; null when nothing is, or it was never started. */
+  /** Of what is live, the newest that counts for all callers; null when nothing is, or it was never started. */
   instance: z
     .object({
       state: instanceStateSchema,
@@ -76,6 +77,8 @@ export const serverStatusSchema = z.object({
       memoryBytes: z.number().nullable(),
     })
     .nullable(),
+  /** Of what is live: instances that serve a single caller each; null when nothing is, or no caller has had one. */
+  callers: callerInstancesSchema.nullable(),
   /** Of the last 48 hours, newest first, at most 50. Of all branches, unless a branch was asked for. */
   deployments: z
     .array(
@@ -110,7 +113,7 @@ export async function getServerStatus(call: {
   const branchId = input.branchId ?? null;
   const branch = branchId === null || isId(branchId) ? await findBranch(ctx.db, project.id, branchId) : undefined;
   if (!branch && branchId !== null) throw notFound("branch");
-  if (!branch) return { branch: null, live: null, latestBuild: null, instance: null, deployments: [] };
+  if (!branch) return { branch: null, live: null, latestBuild: null, instance: null, callers: null, deployments: [] };
   const since = new Date(ctx.clock.now().getTime() - shownMs);
   const [live, latest, deployments] = await Promise.all([
     findLive(ctx.db, branch.id),
@@ -157,6 +160,7 @@ export async function getServerStatus(call: {
         }
       : null,
     instance: running ? instanceView(running) : null,
+    callers: live ? await findCallerInstances(ctx.db, { deploymentId: live.deploymentId, now: ctx.clock.now() }) : null,
     deployments: deployments.map((each) => ({ ...each, createdAt: each.createdAt.toISOString() })),
   };
 }

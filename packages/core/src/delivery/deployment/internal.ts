@@ -1,3 +1,4 @@
+export { countsForServer } from "./caller-instances.store.ts";
 export {
   deploymentSummary,
   deploymentSummarySchema,

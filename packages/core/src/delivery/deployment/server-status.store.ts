@@ -1,7 +1,7 @@
 import type { Database, Transaction } from "@towpath/db";
 import { branch, build, deployment, deploymentApproval, instance, route } from "@towpath/db/schema";
 import { and, desc, eq, gte, type SQL, sql } from "drizzle-orm";
-
+import { countsForServer } from "./caller-instances.store.ts";
 import { isRolledBack, rolledBackFrom } from "./deployment.view.ts";
 
 type Queryable = Database | Transaction;
@@ -83,7 +83,7 @@ export async function findLatestBuild(db: Queryable, branchId: string) {
   return row;
 }
 
-/** The newest instance of the deployment that `condition` names. */
+/** The newest instance that counts for the server of the deployment that `condition` names. */
 export function newestInstance(db: Queryable, condition: SQL) {
   return db
     .select({
@@ -94,7 +94,7 @@ export function newestInstance(db: Queryable, condition: SQL) {
       memoryBytes: instance.memoryBytes,
     })
     .from(instance)
-    .where(condition)
+    .where(and(condition, countsForServer))
     .orderBy(desc(instance.startedAt))
     .limit(1);
 }

@@ -8,6 +8,7 @@ import {
   sampleDiagnosis,
   seedOrganization,
   seedProject,
+  seedUser,
   shaOf,
   succeedBuild,
   testContext,
@@ -158,4 +159,33 @@ test("PRJ-5 PRJ-20 deployments are found by their commit or id, in their own pro
   const stranger = testContext(suite.database.db, (await seedOrganization(suite.database.db)).owner);
   expect(await refusalCode(findDeployments({ ctx: stranger, input: { ...input, text: first } }))).toBe("not_found");
   expect(await refusalCode(listRecentDeployments({ ctx: stranger, input }))).toBe("not_found");
+});
+
+test("CAP-1 RUN-6 the crash of a caller's own instance is shown as that person's, and the server's state stays", async () => {
+  const project = await seedProject(suite.database.db, suite.organization);
+  const deploymentId = await deploymentOf(await live(project, "a"));
+  const [{ id: ada }, { id: bob }] = [await seedUser(suite.database.db), await seedUser(suite.database.db)];
+  const begun = Date.now() - 60_000;
+  const at = (seconds: number) => new Date(begun + seconds * 1000);
+  const add = (callerId: string | null, state: string, seconds: number) => {
+    const ended = state === "crashed" ? { endedAt: at(seconds + 1), endReason: "it exited with status 3" } : {};
+    const row = { id: newId(), deploymentId, callerId, state, startedAt: at(seconds), ...ended };
+    return suite.database.db.insert(instance).values(row);
+  };
+  await add(null, "stopped", 0);
+  expect((await statusOf(project)).callers).toBeNull();
+  await add(ada, "crashed", 1);
+  expect(await statusOf(project)).toMatchObject({
+    instance: { state: "stopped" },
+    callers: { running: 0, crashed: [{ caller: "Ada Example", endReason: "it exited with status 3" }] },
+  });
+  expect(await listed(project)).toMatchObject({ instanceState: "stopped" });
+  await add(bob, "ready", 2);
+  await add(ada, "crashed", 3);
+  expect(await statusOf(project)).toMatchObject({
+    instance: { state: "awake" },
+    callers: { running: 1, crashed: [{ caller: "Ada Example", endedAt: at(4).toISOString() }] },
+  });
+  await add(ada, "frozen", 4);
+  expect((await statusOf(project)).callers).toEqual({ running: 2, crashed: [] });
 });

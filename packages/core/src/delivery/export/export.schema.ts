@@ -3,6 +3,7 @@ import {
   argumentsSchema,
   authModeSchema,
   callerInstancesSchema,
+  callerProbeSchema,
   commitShaSchema,
   entrypointSettingSchema,
   errorsPerHourSchema,
@@ -46,6 +47,7 @@ const exportedSettingsSchema = z.object({
   // Exports of earlier releases lack these.
   errorsPerHour: errorsPerHourSchema.default(null),
   callerInstances: callerInstancesSchema.default(20),
+  callerProbe: callerProbeSchema.nullable().default(null),
 });
 
 /** `towpath.json` of an export (OPS-8): the server without code and without values of variables. */

@@ -3,11 +3,12 @@ import { createSecretBox, openSecrets, readCallerValues as read } from "@towpath
 import { eq } from "drizzle-orm";
 import { beforeEach, expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
-import { refusalCode, seedOrganization, testContext } from "../../testing/index.ts";
+import { refusal, refusalCode, seedOrganization, testContext } from "../../testing/index.ts";
 import { openProjectSuite } from "../../testing/project-suite.ts";
 import { seedLiveProject } from "../../testing/seed-live.ts";
-import { createSecret, deleteSecret, listSecrets, updateSecret } from "../secret/index.ts";
-import { deleteCallerValue, listCallerServers, readCallerValues, setCallerValues } from "./index.ts";
+import { updateProject } from "../project/index.ts";
+import { createSecret, deleteSecret, listSecrets, readValuesToRedact, updateSecret } from "../secret/index.ts";
+import { deleteCallerValue, listCallerServers, readCallerCheck, readCallerValues, setCallerValues } from "./index.ts";
 
 const box = createSecretBox({ current: "a root secret for tests, at least 32 characters", previous: [] });
 const suite = openProjectSuite({ secrets: box });
@@ -110,4 +111,66 @@ test("CAP-1 who is no person of the organization has no values", async () => {
   const operator = { kind: "operator", ipAddress: null } as const;
   expect(await refusalCode(listCallerServers({ ctx: suite.as(operator), input: undefined }))).toBe("forbidden");
   expect(await refusalCode(set("member", ""))).toBe("invalid_input");
+});
+
+test("CAP-1 values of a person must fit into the environment of a process, with the variables that all share", async () => {
+  for (const name of ["SECOND", "THIRD"])
+    await createSecret({ ctx: as("owner"), input: { ...at(), keyName: name, secretValue: "x", perCaller: true } });
+  const given = (name: string) => ({ keyName: name, value: "y".repeat(60 * 1024) });
+  const store = (...names: string[]) =>
+    setCallerValues({ ctx: as("member"), input: { ...at(), values: names.map(given) } });
+  expect((await refusal(store("SECOND", "THIRD", keyName))).fields).toEqual({
+    values: expect.stringContaining("would have 181 KiB together"),
+  });
+  expect((await readCallerValues({ ctx: as("member"), input: at() })).values.every(({ setAt }) => setAt === null)).toBe(
+    true,
+  );
+  await store("SECOND", "THIRD");
+});
+
+const probe = { tool: "whoami", arguments: { limit: 1 } };
+const changeProject = (changes: object, role: keyof typeof people = "owner") => {
+  const input = { orgSlug: suite.organization.slug, projectName: suite.project.name, ...changes };
+  return updateProject({ ctx: as(role), input });
+};
+
+test("CAP-1 the owner names a tool call that checks values, which is refused until there is one and the person has all", async () => {
+  const check = (role: keyof typeof people) => readCallerCheck({ ctx: as(role), input: at() });
+  expect((await refusal(check("member"))).message).toContain("has named no tool call");
+  expect(await refusalCode(changeProject({ callerProbe: probe }, "viewer"))).toBe("forbidden");
+  for (const callerProbe of [
+    { tool: " ", arguments: {} },
+    { tool: "x", arguments: { text: "a\u0000b" } },
+    { tool: "x", arguments: { text: "x".repeat(5000) } },
+  ])
+    expect(await refusalCode(changeProject({ callerProbe }))).toBe("invalid_input");
+  expect(await changeProject({ callerProbe: probe })).toMatchObject({ callerProbe: probe });
+  expect(await readCallerValues({ ctx: as("member"), input: at() })).toMatchObject({ isChecked: true });
+  expect((await refusal(check("member"))).message).toBe(`Enter your own ${keyName} first.`);
+  await set("member", "token-of-the-member");
+  expect(await check("member")).toEqual({
+    probe,
+    caller: { projectId: suite.project.id, userId: people.member.userId },
+    keyNames: [keyName],
+  });
+  await changeProject({ authMode: "towpath-public" });
+  expect((await refusal(check("member"))).message).toContain("lets everybody in");
+  expect(await changeProject({ callerProbe: null })).toMatchObject({ callerProbe: null });
+});
+
+test("CAP-1 KEY-4 what is removed from a server's answers to a person are their own values", async () => {
+  const live = await seedLiveProject(suite.database.db, suite.organization);
+  const input = { projectId: live.id };
+  await createSecret({ ctx: as("owner"), input: { ...input, keyName, secretValue: "of-the-build", perCaller: true } });
+  await setCallerValues({ ctx: as("member"), input: { ...input, values: [{ keyName, value: "of-the-member" }] } });
+  const { rows } = await suite.database.pool.query("SELECT id FROM deployment WHERE project_id = $1", [live.id]);
+  const values = (role: keyof typeof people) =>
+    readValuesToRedact({ ctx: as(role), input: { ...input, deploymentId: rows[0].id } });
+  expect(await values("member")).toEqual({ [keyName]: "of-the-member" });
+  expect(JSON.stringify(await values("owner"))).not.toContain("of-the-member");
+  const audited = await suite.database.pool.query(
+    "SELECT FROM audit_log WHERE project_id = $1 AND detail ->> 'caller' = $2 AND detail ->> 'reason' = 'redaction'",
+    [live.id, people.member.userId],
+  );
+  expect(audited.rowCount).toBe(1);
 });

@@ -9,6 +9,8 @@ import type { Call, Context, ProjectAccess } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
 import { parseInput } from "../../input/index.ts";
+import { callerProbeOf } from "../project/internal.ts";
+import { requireFitting } from "../secret/internal.ts";
 import { setCallerValuesSchema } from "./caller-value.schema.ts";
 import type { CallerValuesView } from "./caller-value.view.ts";
 
@@ -72,6 +74,7 @@ export async function setCallerValues({
         await tx.insert(callerValue).values({ ...row, ...owner, userId, ciphertext, createdAt: now, updatedAt: now });
       await audit(tx, ctx, { ...owner, action: "callerValue.set", subject: keyName, detail: { version: row.version } });
     }
+    await requireFittingOwn(tx, owner.projectId, userId);
     return viewOf(tx, access, userId);
   });
 }
@@ -103,11 +106,11 @@ export async function deleteCallerValue({
   });
 }
 
-const valueAt = (projectId: string, userId: string, keyName: string) =>
+const valueAt = (projectId: string, userId: string, keyName: string | typeof secret.keyName) =>
   and(eq(callerValue.projectId, projectId), eq(callerValue.userId, userId), eq(callerValue.keyName, keyName));
 
 /** Also a personal key acts as its person. */
-function actingPerson({ actor }: Context): string {
+export function actingPerson({ actor }: Context): string {
   const userId = actor.kind === "user" || actor.kind === "apiKey" ? actor.userId : null;
   if (userId !== null) return userId;
   throw new TowpathError("forbidden", "Values per caller belong to a person. Sign in, or use a personal API key.");
@@ -116,10 +119,10 @@ function actingPerson({ actor }: Context): string {
 async function viewOf(
   db: Database | Transaction,
   {
-    project: { id: projectId, name },
+    project: { id: projectId, name, callerProbe },
     organization: { slug, name: organizationName },
   }: Pick<ProjectAccess, "organization"> & {
-    readonly project: { readonly id: string; readonly name: string };
+    readonly project: { readonly id: string; readonly name: string; readonly callerProbe: unknown };
   },
   userId: string,
 ): Promise<CallerValuesView> {
@@ -136,7 +139,22 @@ async function viewOf(
     organization: organizationName,
     name,
     values: values.map(({ setAt, ...value }) => ({ ...value, setAt: setAt?.toISOString() ?? null })),
+    isChecked: callerProbeOf({ callerProbe }) !== null,
   };
+}
+
+/** @throws TowpathError `invalid_input` when the person's instance would have more in its environment than a process may */
+async function requireFittingOwn(tx: Transaction, projectId: string, userId: string): Promise<void> {
+  const own = and(valueAt(projectId, userId, secret.keyName), eq(secret.perCaller, true));
+  const rows = await tx
+    .select({ secret, ciphertext: callerValue.ciphertext })
+    .from(secret)
+    .leftJoin(callerValue, own)
+    .where(eq(secret.projectId, projectId));
+  requireFitting(
+    rows.map((row) => ({ ...row.secret, ciphertext: row.ciphertext ?? row.secret.ciphertext })),
+    "values",
+  );
 }
 
 async function requirePerCaller(tx: Transaction, projectId: string, keyNames: readonly string[]): Promise<void> {

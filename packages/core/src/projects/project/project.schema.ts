@@ -124,6 +124,26 @@ const description = z
 /** How many callers with values of their own are served at a time, each by an instance of their own (CAP-1). */
 export const callerInstancesSchema = z.int().min(1, "At least one").max(1000, "At most 1000");
 
+const maxProbeCharacters = 4096;
+const plainArgument = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const flatArgument = z.union([plainArgument, z.array(plainArgument)]);
+const probeArguments = z.record(z.string(), z.union([flatArgument, z.record(z.string(), flatArgument)]), {
+  error: "An object of texts, numbers, lists of these, and objects that have no further objects in them",
+});
+
+/**
+ * A tool call by which a person's values are checked once they have entered them, in their own instance (CAP-1). Not for
+ * secrets: settings are shown and exported.
+ */
+export const callerProbeSchema = z.object({
+  tool: z.string().trim().min(1, "Name a tool").max(255, "Tool name is too long (max 255 characters)"),
+  arguments: probeArguments
+    .default({})
+    .refine((given) => JSON.stringify(given).length <= maxProbeCharacters, `At most ${maxProbeCharacters} characters`)
+    .refine((given) => !JSON.stringify(given).includes("\\u0000"), "Arguments cannot contain a NUL character"),
+});
+export type CallerProbe = z.output<typeof callerProbeSchema>;
+
 /** Settings with defaults of their own, which a form for a new server doesn't ask for. */
 const laterSettings = {
   watchPaths: watchPathsSchema.optional(),
@@ -133,6 +153,8 @@ const laterSettings = {
   sleepingLists: sleepingListsSchema.optional(),
   keepsData: z.boolean().optional(),
   callerInstances: callerInstancesSchema.optional(),
+  /** Null: values are not checked. */
+  callerProbe: callerProbeSchema.nullable().optional(),
 };
 
 export const deployProjectSchema = z.object({

@@ -7,7 +7,14 @@ import { gitHubRepositoryView, sourceOf, sourceSummary, sourceSummarySchema } fr
 import { projectPathName } from "../reserved-names/index.ts";
 import { iconUrl } from "../server-icon/internal.ts";
 import { mcpUrl } from "../server-url/index.ts";
-import { authModeSchema, projectKindOf, projectKinds, sleepingListsSchema } from "./project.schema.ts";
+import {
+  authModeSchema,
+  type CallerProbe,
+  callerProbeSchema,
+  projectKindOf,
+  projectKinds,
+  sleepingListsSchema,
+} from "./project.schema.ts";
 import type { ProjectRow, ProjectState } from "./project.store.ts";
 
 const problemSchema = z.object({ code: z.string(), message: z.string() });
@@ -33,6 +40,9 @@ export const projectViewSchema = z.object({
   keepsData: z.boolean(),
   /** How many callers with values of their own may be served at a time (CAP-1). */
   callerInstances: z.number().int(),
+  callerProbe: callerProbeSchema
+    .nullable()
+    .describe("the tool call by which a person's own values are checked; null: none"),
   /** Also empty unless hosted. */
   entrypoint: z.string().describe("empty: each build finds it"),
   /** Of the program that the entrypoint starts. */
@@ -117,6 +127,10 @@ export type ProjectNameAvailability =
 /** The state of a project that was just created. */
 export const nothingLive: ProjectState = { live: null, external: null, git: null };
 
+/** By which a person's own values are checked; null: by none, or by what only a later version can do. */
+export const callerProbeOf = ({ callerProbe }: Pick<ProjectRow, "callerProbe">): CallerProbe | null =>
+  callerProbeSchema.nullable().catch(null).parse(callerProbe);
+
 /** What people set of a server. */
 export const settingsOf = (row: ProjectRow) => ({
   description: row.description,
@@ -130,6 +144,7 @@ export const settingsOf = (row: ProjectRow) => ({
   sleepingLists: sleepingListsSchema.catch("off").parse(row.sleepingLists),
   keepsData: row.keepsData,
   callerInstances: row.callerInstances,
+  callerProbe: callerProbeOf(row),
   entrypoint: row.entrypoint,
   arguments: row.arguments,
   requirements: row.requirements,

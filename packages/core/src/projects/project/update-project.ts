@@ -76,6 +76,7 @@ const hostedOnly = [
   "sleepingLists",
   "keepsData",
   "callerInstances",
+  "callerProbe",
 ] as const;
 
 /** @throws TowpathError `invalid_input` for what an external server or a portal can't have */

@@ -2,7 +2,7 @@ import type { Database } from "@towpath/db";
 import { externalServer, instance, route } from "@towpath/db/schema";
 import { and, desc, inArray, isNotNull } from "drizzle-orm";
 import type { Context } from "../../context/index.ts";
-import { instanceState } from "../../delivery/deployment/internal.ts";
+import { countsForServer, instanceState } from "../../delivery/deployment/internal.ts";
 import { findPublicProject } from "./registry.store.ts";
 
 /** `not-live`: nothing was deployed yet. `failing`: it crashed, or doesn't answer where it runs. */
@@ -65,7 +65,7 @@ async function newestStates(db: Database, deploymentIds: readonly string[]): Pro
   const rows = await db
     .selectDistinctOn([deploymentId], { deploymentId, state })
     .from(instance)
-    .where(inArray(deploymentId, [...deploymentIds]))
+    .where(and(inArray(deploymentId, [...deploymentIds]), countsForServer))
     .orderBy(deploymentId, desc(startedAt));
   return new Map(rows.map((row) => [row.deploymentId, row.state]));
 }

@@ -1,1 +1,1 @@
-export { insertSecrets } from "./secret.store.ts";
+export { insertSecrets, requireFitting } from "./secret.store.ts";

@@ -78,7 +78,13 @@ export async function lockProject(tx: Transaction, projectId: string): Promise<v
 
 /** @throws TowpathError `invalid_input` when an environment has become larger than a process's may be */
 export async function requireFittingEnvironments(tx: Transaction, projectId: string): Promise<void> {
-  const rows = await tx.select().from(secret).where(eq(secret.projectId, projectId));
+  requireFitting(await tx.select().from(secret).where(eq(secret.projectId, projectId)), "secretValue");
+}
+
+type Sized = Pick<SecretRow, "keyName" | "environments" | "ciphertext">;
+
+/** The same of these values. `field`: the one of the form that they came in. */
+export function requireFitting(rows: readonly Sized[], field: string): void {
   for (const environment of secretEnvironments) {
     const bytes = rows
       .filter((row) => row.environments.includes(environment))
@@ -89,7 +95,7 @@ export async function requireFittingEnvironments(tx: Transaction, projectId: str
     const message =
       `The variables of ${environment} would have ${kibibytes(bytes)} KiB together; ` +
       `a server's environment can have ${kibibytes(maxEnvironmentBytes)} KiB. Shorten or delete some of them first.`;
-    throw new TowpathError("invalid_input", message, { fields: { secretValue: message } });
+    throw new TowpathError("invalid_input", message, { fields: { [field]: message } });
   }
 }
 

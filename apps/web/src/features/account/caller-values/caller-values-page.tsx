@@ -1,6 +1,6 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { CallerValuesView } from "@towpath/core/projects/caller-value";
+import type { CallerValuesView, ValueCheckView } from "@towpath/core/projects/caller-value";
 import { KeyRound, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { AccountFrame } from "~/features/account/account/account-frame.tsx";
@@ -8,7 +8,7 @@ import { useSubmit } from "~/http/use-submit.ts";
 import { Ask, type Question } from "~/ui/ask.tsx";
 import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
-import { Failure } from "~/ui/callout.tsx";
+import { Callout, Failure } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Field } from "~/ui/field.tsx";
@@ -16,8 +16,13 @@ import { Form } from "~/ui/form.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { SecretInput } from "~/ui/secret-input.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
-import { toast } from "~/ui/toast.ts";
-import { callerServersQuery, removeCallerValue, saveCallerValues } from "./caller-values.functions.ts";
+import { failureText, toast } from "~/ui/toast.ts";
+import {
+  callerServersQuery,
+  checkSavedValues,
+  removeCallerValue,
+  saveCallerValues,
+} from "./caller-values.functions.ts";
 
 /** The user's own values for servers that ask each caller for some (CAP-1). No page contains a stored value. */
 export function CallerValuesPage() {
@@ -46,16 +51,22 @@ function ServerValues({ server }: { readonly server: CallerValuesView }) {
   const queryClient = useQueryClient();
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
   const { busy, problem, run, refuse } = useSubmit();
+  const [check, setCheck] = useState<ValueCheckView | "running" | null>(null);
   const refresh = () => queryClient.invalidateQueries(callerServersQuery);
   const missing = server.values.filter(({ setAt }) => setAt === null);
   const submit = async () => {
     const values = Object.entries(typed).flatMap(([keyName, value]) => (value === "" ? [] : [{ keyName, value }]));
     if (values.length === 0) return refuse({ form: "Enter a value first." });
+    setCheck(null);
     await run(async () => {
-      await saveCallerValues({ data: { orgSlug, projectName, values } });
+      const saved = await saveCallerValues({ data: { orgSlug, projectName, values } });
       setTyped({});
       await refresh();
-      toast.success("Saved. Your next call uses it: repeat the call in your client.");
+      const isComplete = saved.values.every(({ setAt }) => setAt !== null);
+      if (!saved.isChecked || !isComplete)
+        return toast.success("Saved. Your next call uses it: repeat the call in your client.");
+      setCheck("running");
+      setCheck(await checkSavedValues({ data: { orgSlug, projectName } }).catch(notChecked));
     });
   };
   return (
@@ -91,13 +102,38 @@ function ServerValues({ server }: { readonly server: CallerValuesView }) {
               onDeleted={refresh}
             />
           ))}
-          <Failure title="Nothing was saved">{problem}</Failure>
+          <Failure title={check === null ? "Nothing was saved" : "Not checked"}>{problem}</Failure>
+          <CheckResult check={check} />
           <Button type="submit" variant="primary" busy={busy} className="self-start">
             Save
           </Button>
         </Form>
       </CardBody>
     </Card>
+  );
+}
+
+const notChecked = (error: unknown): ValueCheckView => ({ outcome: "unclear", answer: failureText(error) });
+
+/** What the server answered for the values, which are saved already. */
+function CheckResult({ check }: { readonly check: ValueCheckView | "running" | null }) {
+  return (
+    <div role="status" className="empty:sr-only">
+      {check === null ? null : check === "running" ? (
+        <Callout title="Saved. Asking the server whether it accepts it…" />
+      ) : check.outcome === "accepted" ? (
+        <Callout tone="ok" title="Saved, and accepted by the server">
+          Repeat the call in your client.
+        </Callout>
+      ) : (
+        <Callout
+          tone="warn"
+          title={check.outcome === "refused" ? "Saved, but the server did not accept it" : "Saved, but not checked"}
+        >
+          {check.answer}
+        </Callout>
+      )}
+    </div>
   );
 }
 

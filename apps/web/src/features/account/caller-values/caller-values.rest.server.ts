@@ -3,9 +3,13 @@ import {
   deleteCallerValue,
   readCallerValues,
   setCallerValues,
+  valueCheckSchema,
 } from "@towpath/core/projects/caller-value";
 import { setCallerValuesSchema } from "@towpath/core/projects/caller-value/schema";
+import { services } from "~/compose.server.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
+
+import { checkCallerValues } from "./check-values.server.ts";
 
 /** Of a body with a value of 64 KiB, however it is escaped. */
 const maxBodyBytes = 512 * 1024;
@@ -29,5 +33,11 @@ export const callerValueOperations: readonly Operation[] = [
     answer: callerValuesViewSchema,
     handle: ({ ctx, params, project }) =>
       deleteCallerValue({ ctx, input: { projectId: project.id, keyName: params.keyName } }),
+  }),
+  operation("POST /projects/{name}/my-values/check", "checkCallerValues", "project.read", {
+    summary: "calls the tool that its owner named with your values, in your own instance",
+    answer: valueCheckSchema,
+    handle: ({ ctx, project, orgSlug }) =>
+      checkCallerValues({ ctx, keys: services().signingKeys, input: { orgSlug, projectName: project.name } }),
   }),
 ];

@@ -24,7 +24,7 @@ import { failureText } from "~/ui/toast.ts";
 import { ErrorStrip } from "./error-strip.tsx";
 import { LatestFailures } from "./latest-failures.tsx";
 import { type Overview, overviewQuery } from "./overview.functions.ts";
-import { Crashed, ServerFacts } from "./server-facts.tsx";
+import { CallersCrashed, Crashed, ServerFacts } from "./server-facts.tsx";
 import { StateLine } from "./state-line.tsx";
 import { TopTools } from "./top-tools.tsx";
 import { TrafficTiles } from "./traffic-tiles.tsx";
@@ -94,6 +94,7 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
         ) : (
           <Crashed projectKey={projectKey} status={status} />
         )}
+        <CallersCrashed projectKey={projectKey} status={status} />
         {status.live?.isRolledBack ? (
           <Suspense>
             <RolledBack project={projectKey} branch={status.branch?.name ?? ""} live={status.live} />

@@ -16,7 +16,7 @@ import { WaterLevel } from "~/ui/water-level.tsx";
 
 /** The server's URL, callers, state, and source. */
 export function ServerFacts({ project, status }: { project: ProjectView; status: ServerStatusView }) {
-  const { branch, live, latestBuild, instance } = status;
+  const { branch, live, latestBuild, instance, callers } = status;
   const url = branch === null || branch.isDefault ? project.url : live?.url;
   const isOther = latestBuild !== null && latestBuild.id !== live?.buildId && live !== null;
   return (
@@ -35,6 +35,7 @@ export function ServerFacts({ project, status }: { project: ProjectView; status:
             <RelativeTime time={instance.startedAt} />
           </Fact>
         ) : null}
+        {callers ? <Fact name="Callers' own instances">{callers.running} running</Fact> : null}
         {live?.tools != null ? <Fact name="Offers">{live.tools === 1 ? "1 tool" : `${live.tools} tools`}</Fact> : null}
         {isRepository(project.source) ? (
           <Fact name="Repository">
@@ -113,6 +114,33 @@ export function Crashed({ projectKey, status }: { projectKey: ProjectKey; status
       }
     >
       {sentenceOf(instance.endReason)} The next call starts it again, after a pause that grows with each crash.
+    </Callout>
+  );
+}
+
+/** Whose own instances crashed (CAP-1): other callers aren't concerned. Nothing unless some did. */
+export function CallersCrashed({ projectKey, status }: { projectKey: ProjectKey; status: ServerStatusView }) {
+  const { live, callers } = status;
+  if (!live || !callers || callers.crashed.length === 0) return null;
+  const params = { ...projectKey, buildId: live.buildId };
+  return (
+    <Callout
+      tone="warn"
+      title={callers.crashed.length === 1 ? "The instance of a caller crashed" : "Instances of callers crashed"}
+      actions={
+        <Link to="/$orgSlug/$projectName/server-logs/$buildId" params={params} className={buttonLook({ size: "sm" })}>
+          Open server log
+        </Link>
+      }
+    >
+      <ul>
+        {callers.crashed.map(({ caller, endedAt, endReason }) => (
+          <li key={`${caller} ${endedAt}`}>
+            {caller}, <RelativeTime time={endedAt} />: {sentenceOf(endReason)}
+          </li>
+        ))}
+      </ul>
+      Other callers aren't concerned. Their next call starts one again.
     </Callout>
   );
 }

@@ -9,6 +9,7 @@ const line = (
   id,
   time: "2026-11-21T10:00:00.000Z",
   instanceId: null,
+  caller: null,
   stream,
   level,
   requestId: null,
@@ -27,6 +28,12 @@ test("RUN-5 the platform's own lines look different from the server's output", (
   expect(toLogLine(line(2, "info", "platform"), hrefOf)).toMatchObject({ id: 2, tone: "step", tag: "towpath" });
   expect(toLogLine(line(2, "info"), hrefOf)).toMatchObject({ tone: "output", tag: "stderr" });
   expect(toLogLine(line(2, "error", "platform"), hrefOf)).toMatchObject({ tone: "error" });
+});
+
+test("CAP-1 RUN-5 what the platform says of a caller's own instance begins with whose it is; its output stays", () => {
+  const own = { ...line(4, "error", "platform"), caller: "Ada" };
+  expect(toLogLine(own, hrefOf).text).toBe("Ada's own instance: line 4");
+  expect(toLogLine({ ...own, stream: "stdout" }, hrefOf).text).toBe("line 4");
 });
 
 test("LOG-4 a line that was printed during a request links to it; others don't", () => {

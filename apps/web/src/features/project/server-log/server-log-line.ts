@@ -13,6 +13,7 @@ export const serverLogLineSchema = z.object({
   level: z.enum(serverLogLevels),
   requestId: z.string().nullable(),
   line: z.string(),
+  caller: z.string().nullable(),
 });
 export type ServerLogLine = z.infer<typeof serverLogLineSchema>;
 
@@ -29,10 +30,14 @@ export const requestHref =
   (requestId: string): string =>
     `/${encodeURIComponent(orgSlug)}/${encodeURIComponent(projectName)}/logs?request=${requestId}`;
 
+/** What the platform says of an instance that serves a single caller begins with whose it is (CAP-1). */
+const textOf = ({ stream, caller, line }: ServerLogLine): string =>
+  stream === "platform" && caller !== null ? `${caller}'s own instance: ${line}` : line;
+
 export const toLogLine = (line: ServerLogLine, hrefOf: (requestId: string) => string): LogLine => ({
   id: line.id,
   time: line.time,
-  text: line.line,
+  text: textOf(line),
   tone: line.stream === "platform" && line.level === "info" ? "step" : tones[line.level],
   tag: line.stream === "platform" ? "towpath" : line.stream,
   ...(line.requestId !== null && { link: { href: hrefOf(line.requestId), label: "Show the request of this line" } }),

@@ -21,6 +21,7 @@ const VariableList = lazyPart(
 );
 
 const CallerInstances = lazyPart(async () => (await import("./caller-instances.tsx")).CallerInstances);
+const CallerProbe = lazyPart(async () => (await import("./caller-probe.tsx")).CallerProbe);
 
 type VariableSettingsProps = {
   projectKey: ProjectKey;
@@ -52,7 +53,12 @@ export function VariableSettings({ projectKey, saved, onSaved }: VariableSetting
       </div>
       {isListed ? <VariableList projectKey={projectKey} variables={variables} onChanged={refresh} /> : <NoVariables />}
       <CardBody className="flex flex-col gap-5 border-t pt-4">
-        {variables.some(({ perCaller }) => perCaller) ? <CallerInstances projectKey={projectKey} /> : null}
+        {variables.some(({ perCaller }) => perCaller) ? (
+          <>
+            <CallerInstances projectKey={projectKey} />
+            <CallerProbe projectKey={projectKey} />
+          </>
+        ) : null}
         <AddVariables
           projectKey={projectKey}
           stored={variables}
