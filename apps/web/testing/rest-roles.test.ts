@@ -48,7 +48,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Permissions that no key has, whatever its role (docs/rest.md). */
+/** Permissions that a key of no role has (docs/rest.md). */
 const notByKeys = ["apiKey.manage", "member.manage", "organization.manage", "workload.manage", "adminJwt.manage"];
 
 type Operation = { readonly id: string; readonly method: string; readonly path: string };
