@@ -4,6 +4,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { launchChromium } from "../chromium.ts";
 import { createOrganization, newVisitor, signUp } from "./browser.ts";
+import { countClicks } from "./clicks.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -18,7 +19,8 @@ const allowedMs = () => minuteMs * Math.max(1, (loadavg()[0] ?? 0) / availablePa
 test(
   "SRC-4 from sign-up to a server that answers within a minute, and its first change without leaving the browser",
   async () => {
-    const { page, complaints } = await newVisitor(browser);
+    const { page, context, complaints } = await newVisitor(browser);
+    const clicks = await countClicks(context);
     const began = performance.now();
     await signUp(page, inject("url"));
     const slug = await createOrganization(page, "Three Clicks");
@@ -30,6 +32,8 @@ test(
     const took = performance.now() - began;
     process.stderr.write(`first server: ${(took / 1000).toFixed(1)} s after the sign-up page was opened\n`);
     expect(took).toBeLessThan(allowedMs());
+    // The account, its organization, the server.
+    expect(clicks.count()).toBe(3);
     const server = new URL(page.url()).pathname.split("/")[2] ?? "";
     await page.getByRole("link", { name: "Try it", exact: true }).first().click();
     await page.getByLabel(/^text/).fill("hello canal");

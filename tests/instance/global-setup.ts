@@ -9,6 +9,7 @@ import { launchChromium } from "../chromium.ts";
 import { createOrganization, newVisitor, signUp } from "../e2e/browser.ts";
 import { isThorough } from "../thorough.ts";
 import { startEchoingModel } from "./echoing-model.ts";
+import { elsewhereSettings } from "./elsewhere.ts";
 import { startPooler } from "./pooler.ts";
 import { instancePorts, startTowpath } from "./towpath-process.ts";
 
@@ -19,6 +20,8 @@ declare module "vitest" {
     /** Address of the stand-in for GitHub. */
     gitHubUrl: string;
     dataDirectory: string;
+    /** Key and certificate of hosts elsewhere: see `filesOf`. */
+    elsewhereDirectory: string;
     /** Settings of an instance whose database isn't its own; commands that open it need them, too. */
     databaseSettings: Readonly<Record<string, string>>;
     /** Email of the first account, which owns the terminal's servers. */
@@ -73,8 +76,10 @@ export default async function startInstance(project: TestProject): Promise<() =>
   const settings = gitHubSettings(`http://localhost:${await freePort()}`);
   const gitHub = await startGitHub({ settings, webUrl: `http://localhost:${ports.web}` });
   const database = await startPooledPostgres();
+  const elsewhereDirectory = await mkdtemp(join(tmpdir(), "towpath-elsewhere-"));
   const instance = await startTowpath(dataDirectory, ports, {
     ...settings,
+    ...(await elsewhereSettings(elsewhereDirectory)),
     ...database?.settings,
     TOWPATH_START_TIMEOUT_MS: "20000",
     TOWPATH_CHAT_MODELS: JSON.stringify(models),
@@ -88,12 +93,13 @@ export default async function startInstance(project: TestProject): Promise<() =>
   for (const name of ["url", "serversUrl", "dataDirectory"] as const) project.provide(name, instance[name]);
   project.provide("databaseSettings", database?.settings ?? {});
   project.provide("gitHubUrl", gitHub.url);
+  project.provide("elsewhereDirectory", elsewhereDirectory);
   return async () => {
     const { status } = await instance.stop();
     await database?.stop();
     await model.close();
     await gitHub.close();
-    await rm(dataDirectory, { recursive: true, force: true });
+    for (const directory of [dataDirectory, elsewhereDirectory]) await rm(directory, { recursive: true, force: true });
     if (status !== 0) throw new Error(`towpath up ended with status ${status}:\n${instance.output()}`);
   };
 }

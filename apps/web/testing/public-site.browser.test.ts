@@ -138,7 +138,12 @@ test("PUB-4 UI-2 the tour shows one screen at a time, chosen by arrow keys witho
     await visited.getByRole("radio", { name: "Push" }).focus();
     const shown = () => shownOn(visited);
     await expect.poll(shown).toEqual([expect.stringContaining(`/previews${suffix}-light.webp`)]);
+    const titles = () =>
+      visited.getByRole("radio").evaluateAll((radios) => radios.map((radio) => radio.getBoundingClientRect().top));
+    const before = await titles();
     await visited.keyboard.press("ArrowDown");
+    // What somebody chooses among stays where it is.
+    expect(await titles()).toEqual(before);
     await expect.poll(shown).toEqual([expect.stringContaining(`/failed-build${suffix}-light.webp`)]);
     expect(await visited.getByRole("radio", { name: "Build" }).isChecked()).toBe(true);
     // Browsers load all lazy pictures at once where scripts are off, because loading them late shows how far somebody scrolls.

@@ -27,7 +27,11 @@ export function SectionTabs() {
   }, [open]);
   if (!section) return null;
   return (
-    <nav ref={row} aria-label={section.label} className="scroll-thin relative mt-4 flex gap-1 overflow-x-auto border-b">
+    <nav
+      ref={row}
+      aria-label={section.label}
+      className="scroll-thin scroll-hint relative mt-4 flex gap-1 overflow-x-auto border-b"
+    >
       {section.tabs.map(({ label, link, isOpen }) => (
         <Link
           key={label}

@@ -3,7 +3,7 @@ export function SectionLinks({ sections }: { readonly sections: readonly (readon
   return (
     <nav
       aria-label="On this page"
-      className="scroll-thin top-[calc(4rem+1px+1.5rem)] flex gap-x-4 overflow-x-auto text-sm xl:sticky xl:w-48 xl:shrink-0 xl:flex-col xl:self-start xl:border-l xl:pl-4"
+      className="scroll-thin scroll-hint top-[calc(4rem+1px+1.5rem)] flex gap-x-4 overflow-x-auto text-sm xl:sticky xl:w-48 xl:shrink-0 xl:flex-col xl:self-start xl:border-l xl:pl-4"
     >
       {sections.map(([id, title]) => (
         <a

@@ -1,1 +1,8 @@
-export { findIconUrl, iconUrl, readServerIcon, storeServerIcon, type TakenIcon } from "./server-icon.store.ts";
+export {
+  findIconUrl,
+  iconHashOfProject,
+  iconUrl,
+  readServerIcon,
+  storeServerIcon,
+  type TakenIcon,
+} from "./server-icon.store.ts";

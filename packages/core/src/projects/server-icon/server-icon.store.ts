@@ -1,8 +1,8 @@
 import { sha256 } from "@towpath/crypto";
 import type { Database, Transaction } from "@towpath/db";
-import { branch, build, deployment, externalServer, route, serverIcon } from "@towpath/db/schema";
+import { branch, build, deployment, externalServer, project, route, serverIcon } from "@towpath/db/schema";
 import type { ServerIcon } from "@towpath/mcp/manifest";
-import { and, desc, eq, notInArray } from "drizzle-orm";
+import { and, desc, eq, notInArray, sql } from "drizzle-orm";
 import type { Context } from "../../context/index.ts";
 import { readImage } from "../../tenancy/picture/internal.ts";
 import { chooseIcons } from "./choose-icons.ts";
@@ -76,6 +76,15 @@ export async function findIconUrl(db: Database, projectId: string): Promise<stri
   ]);
   return iconUrl(live?.hash ?? external?.hash);
 }
+
+/** The same as a hash, for queries of many projects. */
+export const iconHashOfProject = sql<string | null>`coalesce(
+  (SELECT ${build.iconHash} FROM ${route}
+     JOIN ${branch} ON ${branch.id} = ${route.branchId} AND ${branch.isDefault}
+     JOIN ${deployment} ON ${deployment.id} = ${route.deploymentId}
+     JOIN ${build} ON ${build.id} = ${deployment.buildId}
+    WHERE ${route.projectId} = ${project.id} LIMIT 1),
+  (SELECT ${externalServer.iconHash} FROM ${externalServer} WHERE ${externalServer.projectId} = ${project.id}))`;
 
 /** Stores an icon of a project, beside those of its earlier versions. */
 export async function storeServerIcon(tx: Transaction, projectId: string, icon: TakenIcon, now: Date): Promise<void> {

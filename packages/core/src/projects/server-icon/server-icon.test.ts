@@ -6,6 +6,7 @@ import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { startBuild, takeBuild } from "../../delivery/build/index.ts";
 import { createDeployment, goLive } from "../../delivery/deployment/index.ts";
+import { getProfile } from "../../tenancy/organization/index.ts";
 import {
   openOrganization,
   png,
@@ -108,6 +109,9 @@ test("CAP-7 a build's icon is shown from this site: in lists, on its page and in
   expect(await getProject({ ctx, input: scope })).toMatchObject({ iconUrl: url });
   const listed = await listProjects({ ctx, input: { orgSlug: organization.slug, text: project.name } });
   expect(listed[0]).toMatchObject({ iconUrl: url });
+  const userId = organization.owner.kind === "user" ? organization.owner.userId : "";
+  const { projects } = await getProfile({ ctx, input: { userId } });
+  expect(projects.find(({ id }) => id === project.id)).toMatchObject({ iconUrl: url });
   const entry = await getRegistryEntry({ ctx, input: { projectName: project.name, baseUrl: "https://t.example" } });
   expect(entry?.meta.favicon).toBe(url);
   expect(await findIconUrl(database.db, project.id)).toBe(url);
@@ -155,6 +159,9 @@ test("CAP-7 ORG-9 an external server's icon is read when its handshake names ano
   });
   const first = await findIconUrl(database.db, made.id);
   expect(first).toMatch(/^\/api\/icons\/[\w-]{43}$/);
+  const userId = organization.owner.kind === "user" ? organization.owner.userId : "";
+  const { projects } = await getProfile({ ctx, input: { userId } });
+  expect(projects.find(({ id }) => id === made.id)).toMatchObject({ iconUrl: first });
   const check = async () => {
     await checkExternalServer({ ctx, input: { projectId: made.id } });
     return findIconUrl(database.db, made.id);

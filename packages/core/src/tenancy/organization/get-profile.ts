@@ -3,6 +3,7 @@ import { type Call, roles } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 import { projectKindOf } from "../../projects/project/project.schema.ts";
 import { projectPathName } from "../../projects/reserved-names/index.ts";
+import { iconUrl } from "../../projects/server-icon/internal.ts";
 import {
   externalIdOf,
   findUser,
@@ -44,8 +45,9 @@ export async function getProfile({ ctx, input }: Call<{ readonly userId: string 
       return known ? [{ ...organization, externalId: externalIdOf(organization), role: known }] : [];
     }),
     githubInstallations,
-    projects: projects.map((project) => ({
+    projects: projects.map(({ iconHash, ...project }) => ({
       ...project,
+      iconUrl: iconUrl(iconHash),
       kind: projectKindOf(project),
       pathName: projectPathName(project),
     })),

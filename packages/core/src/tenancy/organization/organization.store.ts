@@ -6,6 +6,7 @@ import type { Role } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
 import type { ProjectKind } from "../../projects/project/project.schema.ts";
+import { iconHashOfProject } from "../../projects/server-icon/internal.ts";
 import type { Preferences } from "../account/account.schema.ts";
 
 export type OrganizationView = { readonly id: string; readonly slug: string; readonly name: string };
@@ -67,6 +68,8 @@ export type ProfileView = {
     readonly pathName: string;
     readonly orgSlug: string;
     readonly kind: ProjectKind;
+    /** The server's own icon, on this site; null: it has none. */
+    readonly iconUrl: string | null;
   }[];
 };
 
@@ -106,7 +109,13 @@ export function listInstallationsOf(db: Queryable, organizationIds: readonly str
 
 export function listProjectsOf(db: Queryable, organizationIds: readonly string[]) {
   return db
-    .select({ id: project.id, name: project.name, kind: project.kind, orgSlug: organization.slug })
+    .select({
+      id: project.id,
+      name: project.name,
+      kind: project.kind,
+      orgSlug: organization.slug,
+      iconHash: iconHashOfProject,
+    })
     .from(project)
     .innerJoin(organization, eq(organization.id, project.organizationId))
     .where(inArray(project.organizationId, [...organizationIds]))

@@ -52,7 +52,7 @@ export function SurfacePage({ projectKey, search, onSearch }: SurfacePageProps) 
       {surface.isBuilt ? (
         <>
           <search className="mb-3 flex flex-wrap gap-2">
-            <div className="w-full sm:w-72">
+            <div className="w-full sm:w-60 xl:w-72">
               <Input
                 type="search"
                 aria-label="Filter by name or description"
@@ -98,7 +98,7 @@ function KindSelect({ items, kind, onKind }: KindSelectProps) {
   return (
     <Select
       aria-label="Kind"
-      className="w-48"
+      className="w-40 xl:w-48"
       value={kind ?? "all"}
       onChange={(next) => onKind(next === "all" ? undefined : next)}
       options={[
@@ -120,7 +120,7 @@ function CompareSelect({ deployments, against, onAgainst }: CompareSelectProps) 
   return (
     <Select
       aria-label="Compare with"
-      className="w-60"
+      className="w-52 xl:w-60"
       value={against ?? "none"}
       onChange={(next) => onAgainst(next === "none" ? undefined : next)}
       options={[
@@ -186,12 +186,20 @@ function Changes({ changes }: { changes: Surface["changes"] }) {
 type ItemTableProps = { items: readonly Item[]; projectKey: ProjectKey; search: SurfaceSearch };
 type Row = Item & Item["usage"];
 
+/** Names of two words take two lines where the names of tools need the room. */
+const inTwoLines = (column: Column<Row>): Column<Row> => ({
+  ...column,
+  headClassName: "text-right leading-tight whitespace-normal xl:whitespace-nowrap",
+});
+
 const numbers: readonly Column<Row>[] = [
   ...callColumns<Row>(),
-  numberColumn("Argument errors", (row) => row.argumentErrors, formatCount),
-  numberColumn("95th percentile", (row) => row.p95Ms, formatDuration, "whitespace-nowrap"),
+  inTwoLines(numberColumn("Argument errors", (row) => row.argumentErrors, formatCount)),
+  inTwoLines(numberColumn("95th percentile", (row) => row.p95Ms, formatDuration, "whitespace-nowrap")),
   numberColumn("Tokens", (row) => row.tokens, formatCount),
 ];
+
+const KindBadge = ({ kind }: { kind: ItemKind }) => <Badge>{kindTexts[kind].noun}</Badge>;
 
 function ItemTable({ items, projectKey, search: { timeRange } }: ItemTableProps) {
   const columns: readonly Column<Row>[] = [
@@ -200,26 +208,34 @@ function ItemTable({ items, projectKey, search: { timeRange } }: ItemTableProps)
       className: "max-w-0 max-sm:max-w-none",
       cell: (row) => (
         <>
-          <span className="flex min-w-0 items-center gap-2">
+          <span className="flex min-w-0 flex-wrap items-center gap-x-2">
             <Link
               to="/$orgSlug/$projectName/surface/$itemKind/$itemName"
               params={{ ...projectKey, itemKind: row.kind, itemName: row.name }}
               search={{ timeRange }}
               data-row
-              className={classNames(rowLinkLook, "font-mono text-xs")}
+              className={classNames(rowLinkLook, "font-mono text-xs wrap-anywhere whitespace-normal")}
             >
               {row.name}
             </Link>
+            <span className="hidden shrink-0 sm:max-xl:inline">
+              <KindBadge kind={row.kind} />
+            </span>
             {row.isAllowed === false ? <Badge tone="warn">Not allowed</Badge> : null}
           </span>
-          <span className="block truncate text-xs text-muted">{row.description ?? row.title ?? row.key}</span>
+          <span className="line-clamp-2 text-xs wrap-anywhere text-muted">
+            {row.description ?? row.title ?? row.key}
+          </span>
         </>
       ),
     }),
     {
       name: "Kind",
       by: (row) => kindTexts[row.kind].noun,
-      cell: (row) => <Badge>{kindTexts[row.kind].noun}</Badge>,
+      cell: (row) => <KindBadge kind={row.kind} />,
+      // Beside the name.
+      headClassName: "sm:max-xl:hidden",
+      className: "sm:max-xl:hidden",
     },
     ...numbers,
     actionsColumn(({ kind, key, name }) => (

@@ -177,8 +177,10 @@ function Runs({ state }: { readonly state: NonNullable<ProjectListItem["instance
 }
 
 /** Its source, or its address if it runs elsewhere. */
-function originOf({ external, source }: ProjectListItem): string {
+function originOf({ name, external, source }: ProjectListItem): string {
   if (external) return new URL(external.url).host;
   if (source === null) return "No repository";
+  // Its name says nothing more.
+  if (source.kind === "repository" && source.name === name.toLowerCase()) return "Repository of this instance";
   return source.kind === "package" ? `Package ${source.name}` : sourceName(source);
 }

@@ -1,14 +1,11 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/delivery/build";
 import type { Diagnosis, RepositoryChange } from "@towpath/core/delivery/build/contract";
 import { FileCode, WandSparkles } from "lucide-react";
 import { useState } from "react";
 import { mendTitle } from "~/features/project/code/mend-title.ts";
-import { redeploy } from "~/features/project/delivery/build.functions.ts";
 import { forkOf } from "~/features/shared/project-screen/branch-title.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { useCodeUrl } from "~/features/shared/project-screen/repository-links.tsx";
 import { saveVariables, updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { useMay } from "~/features/shared/session/guards.ts";
@@ -16,9 +13,17 @@ import { Button, buttonLook } from "~/ui/button.tsx";
 import { InlineCode } from "~/ui/code-block.tsx";
 import { TextField } from "~/ui/field.tsx";
 import { Form } from "~/ui/form.tsx";
-import { failureText, toast } from "~/ui/toast.ts";
+import { lazyPart } from "~/ui/lazy-part.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
 import { RedeployButton } from "./redeploy-button.tsx";
 import { SettingsLink } from "./settings-link.tsx";
+import { useFixAndRebuild } from "./use-fix-and-rebuild.ts";
+
+// Of some failures only.
+const SetProgram = lazyPart(
+  async () => (await import("./set-program.tsx")).SetProgram,
+  <Skeleton className="h-52 w-full" />,
+);
 
 type Failed = { project: ProjectKey; build: BuildView; diagnosis: Diagnosis };
 
@@ -61,6 +66,8 @@ export function Remedies({ project, build, diagnosis }: Failed) {
       if (mayBuild && mayStore) return <MissingVariables project={project} build={build} names={action.names} />;
       return <SettingsLink project={project} section="variables" variant="primary" />;
     case "settings":
+      if (action.section === "build" && mayBuild && mayUpdate)
+        return <SetProgram project={project} build={build} code={diagnosis.code} />;
       return (
         <>
           <SettingsLink project={project} section={action.section} variant="primary" />
@@ -154,23 +161,6 @@ function OpenCode({ project, build, path, line, mayEdit, isSecond }: OpenCodePro
       {content}
     </a>
   );
-}
-
-/** Makes a change, then rebuilds the commit and opens the new build. */
-function useFixAndRebuild(project: ProjectKey, build: BuildView, change: () => Promise<unknown>) {
-  const navigate = useNavigate();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: async () => {
-      await change();
-      return redeploy({ data: { buildId: build.id } });
-    },
-    onSuccess: async ({ id }) => {
-      void queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
-      await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...project, buildId: id } });
-    },
-    onError: (error) => toast.error("Couldn't start the build.", { description: failureText(error) }),
-  });
 }
 
 const buildSettings = {

@@ -30,6 +30,9 @@ export type EditorProps = {
 /** Those whose editor had the focus when it was replaced: the next one takes it. */
 const focused = new WeakSet<EditorProps["states"]>();
 
+/** Whether the focus is at nothing in particular, as after following a link to this page. */
+const isUnused = (element: Element | null) => element === null || element.matches("body, main");
+
 /** A text field with line numbers and highlighted code, for one file at a time. */
 export function Editor({ path, text, theirs, line, left, states, onText, onCursor }: EditorProps) {
   const host = useRef<HTMLDivElement>(null);
@@ -81,6 +84,8 @@ export function Editor({ path, text, theirs, line, left, states, onText, onCurso
     const { from } = opened.state.doc.line(shown);
     const scroll = EditorView.scrollIntoView(from, { y: "center" });
     opened.dispatch({ effects: [markLine.of(shown), scroll], selection: { anchor: from } });
+    // Somebody who came for the line can type at once; on phones the keyboard would cover it.
+    if (isUnused(document.activeElement) && matchMedia("(pointer: fine)").matches) opened.focus();
   }, [line]);
   return <div ref={host} className="h-full min-h-0" />;
 }

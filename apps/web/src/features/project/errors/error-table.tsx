@@ -48,7 +48,7 @@ export function ErrorTable({ projectKey, rows, chosen, onToggle, onAll }: ErrorT
                 </span>
               </Td>
             ) : null}
-            <Td wide className="max-sm:pr-8! sm:w-1/2 sm:max-w-0">
+            <Td wide className="max-sm:pr-14! sm:w-1/2 sm:max-w-0">
               <Title projectKey={projectKey} row={row} />
             </Td>
             <Td label="Last 24 hours">

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
-import { Check, Plus, Server, Waypoints } from "lucide-react";
+import { Check, Plus } from "lucide-react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { liveState } from "~/features/shared/project-screen/project-labels.tsx";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { ProjectIcon } from "~/features/shell/navigation/project-icon.tsx";
 import { StatusDot } from "~/ui/badge.tsx";
 import { Switcher } from "~/ui/switcher.tsx";
 import { hasScreen, useOpenScreen } from "./shell-location.ts";
@@ -26,14 +27,14 @@ export function ServerSwitcher({ open, projects, permissions, className }: Serve
   const state = project && liveState(project);
   const screen = useOpenScreen();
   const { history } = useRouter();
-  const choicesOf = (chosen: ProfileView["projects"], icon: React.ReactNode) =>
-    chosen.map(({ id, name, pathName, kind }) => ({
-      id,
-      label: name,
-      icon: id === project?.id ? <Check /> : icon,
+  const choicesOf = (chosen: ProfileView["projects"]) =>
+    chosen.map((each) => ({
+      id: each.id,
+      label: each.name,
+      icon: each.id === project?.id ? <Check /> : <ProjectIcon project={each} />,
       run: () => {
-        const target = { orgSlug: open.orgSlug, projectName: pathName, kind };
-        history.push(`/${open.orgSlug}/${pathName}${hasScreen(target, permissions, screen) ? screen : ""}`);
+        const target = { orgSlug: open.orgSlug, projectName: each.pathName, kind: each.kind };
+        history.push(`/${open.orgSlug}/${each.pathName}${hasScreen(target, permissions, screen) ? screen : ""}`);
       },
     }));
   const create = [
@@ -46,14 +47,8 @@ export function ServerSwitcher({ open, projects, permissions, className }: Serve
   }));
   const isPortal = ({ kind }: ProfileView["projects"][number]) => kind === "portal";
   const groups = [
-    {
-      label: "Servers",
-      items: choicesOf(
-        projects.filter((each) => !isPortal(each)),
-        <Server />,
-      ),
-    },
-    { label: "Portals", items: choicesOf(projects.filter(isPortal), <Waypoints />) },
+    { label: "Servers", items: choicesOf(projects.filter((each) => !isPortal(each))) },
+    { label: "Portals", items: choicesOf(projects.filter(isPortal)) },
     { label: "Actions", items: permissions.includes("project.create") ? create : [] },
   ];
   return (

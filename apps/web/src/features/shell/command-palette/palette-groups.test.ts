@@ -12,6 +12,7 @@ const own = (name: string, kind: Projects[number]["kind"] = "hosted"): Projects[
   kind,
   pathName: name,
   orgSlug: "acme",
+  iconUrl: null,
 });
 const foreign = { ...own("forecast-archive"), orgSlug: "rainfall" };
 const acme = { id: "o1", slug: "acme", name: "Acme" };

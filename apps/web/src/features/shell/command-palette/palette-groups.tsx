@@ -16,7 +16,6 @@ import {
   Plus,
   RotateCw,
   Search,
-  Server,
   Sun,
   UserRound,
   Waypoints,
@@ -25,6 +24,7 @@ import {
 import type { ReactNode } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { organizationScreens, type ScreenGroup } from "~/features/shell/navigation/navigation.tsx";
+import { ProjectIcon } from "~/features/shell/navigation/project-icon.tsx";
 import { contents } from "~/features/site/docs/contents.ts";
 import { documentPath } from "~/features/site/docs/document-path.ts";
 import type { SearchGroup } from "~/ui/rank-items.ts";
@@ -130,7 +130,7 @@ function entryOf(
   return {
     id: `project-${project.id}`,
     label: project.name,
-    icon: project.kind === "portal" ? <Waypoints /> : <Server />,
+    icon: <ProjectIcon project={project} />,
     detail: isHere ? undefined : project.orgSlug,
     run: () => (isHere ? actions.open(path) : actions.openDocument(path)),
   };

@@ -1,3 +1,4 @@
+import { classNames } from "~/ui/class-names.ts";
 import type { MarkdownPage } from "~/ui/markdown-page.ts";
 import type { TourStep } from "./tour-step.schema.ts";
 
@@ -22,7 +23,7 @@ export function Tour() {
         </p>
         <fieldset className="mt-8">
           <legend className="sr-only">Screen</legend>
-          <ol className="grid gap-x-10 gap-y-1 lg:grid-cols-[19rem_minmax(0,1fr)] lg:grid-rows-[repeat(6,auto)_1fr]">
+          <ol className="flex flex-wrap gap-2 lg:grid lg:gap-x-10 lg:gap-y-1 lg:grid-cols-[19rem_minmax(0,1fr)] lg:grid-rows-[repeat(6,auto)_1fr]">
             {steps.map(([file, { frontMatter, html }], index) => (
               <Step key={file} {...frontMatter} picture={html} isFirst={index === 0} />
             ))}
@@ -35,32 +36,41 @@ export function Tour() {
 
 type StepProps = TourStep & { readonly picture: string; readonly isFirst: boolean };
 
-/** Its picture is below it, on wide screens beside all steps. */
+/**
+ * A step and its picture: on narrow screens below the titles of all, so that these stay where they are when another one is
+ * chosen; on wide ones beside them.
+ */
 function Step({ title, text, picture, isFirst }: StepProps) {
   const id = `tour-${title.toLowerCase().replaceAll(" ", "-")}`;
   return (
-    <li className="group min-w-0 lg:contents">
-      <label className="relative block cursor-pointer rounded-lg border border-transparent py-3 pr-4 pl-10 group-has-checked:border-line group-has-checked:bg-surface hover:bg-hover has-focus-visible:outline-2 has-focus-visible:outline-focus lg:col-start-1">
+    <li className="group contents">
+      <label
+        className={classNames(
+          "flex min-h-9 cursor-pointer items-center gap-2 rounded-full border border-line px-3 hover:bg-hover has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-focus",
+          "group-has-checked:border-line-strong group-has-checked:bg-surface",
+          "lg:relative lg:col-start-1 lg:block lg:rounded-lg lg:border-transparent lg:py-3 lg:pr-4 lg:pl-10 lg:has-focus-visible:outline-offset-0 lg:group-has-checked:border-line",
+        )}
+      >
         <input
           type="radio"
           name="tour"
           defaultChecked={isFirst}
           aria-labelledby={id}
           aria-describedby={`${id}-text`}
-          className="absolute top-4 left-3.5 size-4 cursor-pointer accent-accent outline-none"
+          className="size-4 shrink-0 cursor-pointer accent-accent outline-none lg:absolute lg:top-4 lg:left-3.5"
         />
-        <span id={id} className="block text-base font-semibold tracking-tight">
+        <span id={id} className="text-sm font-medium lg:block lg:text-base lg:font-semibold lg:tracking-tight">
           {title}
         </span>
-        <span id={`${id}-text`} className="mt-0.5 block text-sm text-pretty text-muted">
+        <span id={`${id}-text`} className="mt-0.5 hidden text-sm text-pretty text-muted lg:block">
           {text}
         </span>
       </label>
-      <div
-        className="mt-2 mb-4 hidden group-has-checked:block lg:sticky lg:top-24 lg:col-start-2 lg:row-span-7 lg:row-start-1 lg:my-0 lg:self-start"
-        // biome-ignore lint/security/noDangerouslySetInnerHtml: the build made it from our own Markdown file
-        dangerouslySetInnerHTML={{ __html: picture }}
-      />
+      <div className="order-1 mt-2 hidden w-full min-w-0 group-has-checked:block lg:sticky lg:top-24 lg:order-0 lg:col-start-2 lg:row-span-7 lg:row-start-1 lg:mt-0 lg:self-start">
+        <p className="mb-4 max-w-prose text-base text-pretty text-muted lg:hidden">{text}</p>
+        {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the build made it from our own Markdown file */}
+        <div dangerouslySetInnerHTML={{ __html: picture }} />
+      </div>
     </li>
   );
 }
