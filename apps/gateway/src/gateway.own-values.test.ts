@@ -161,6 +161,31 @@ test("CAP-1 once a value has changed, the runner is asked before the next call",
   await until(async () => (await client.callTool(echo)).isError === true, 1000);
 });
 
+test("CAP-1 a value that is deleted while the server starts for a call serves neither that nor a later one", async () => {
+  const { server, userId, bearer } = await deployed();
+  await setOwnValue(rig.database, server, { userId, keyName, value: "own-token-7a11" });
+  const withoutValues = new Set<string>();
+  serveCallers(server, withoutValues);
+  const client = await connectModern(server.url, bearer);
+  const lookUp = rig.runner.lookUp;
+  const asked = Promise.withResolvers<void>();
+  let isFirst = true;
+  rig.runner.lookUp = async (key) => {
+    const found = await lookUp(key);
+    if (!found || !isFirst || !key.includes(userId)) return found;
+    isFirst = false;
+    asked.resolve();
+    return { ...found, startMs: 3000 };
+  };
+  const first = client.callTool(echo);
+  await asked.promise;
+  withoutValues.add(userId);
+  await rig.database.pool.query("DELETE FROM caller_value WHERE user_id = $1", [userId]);
+  await until(async () => (await client.callTool(echo)).isError === true, 1000);
+  expect((await first).isError).toBe(true);
+  expect(server.received).toEqual([]);
+});
+
 test("CAP-1 who is no person learns that, at open servers too, and never served by the owner's value", async () => {
   const { server } = await deployed();
   serveCallers(server);

@@ -1,5 +1,5 @@
 import type { StartAttempt } from "@towpath/logs/schema";
-import type { ServerEndpoint, ServerKey } from "@towpath/runner-api";
+import { partsOf, type ServerEndpoint, type ServerKey } from "@towpath/runner-api";
 import type { Dispatcher } from "undici";
 
 /** Permission to send requests to an instance: the runner neither freezes nor stops it before `validUntil`. */
@@ -15,3 +15,9 @@ export type Lease = {
   /** What the runner had to do for it. */
   readonly start: StartAttempt;
 };
+
+export const leaseOf = (server: ServerKey, more: Omit<Lease, "server" | "deploymentId">): Lease => ({
+  server,
+  deploymentId: partsOf(server).deploymentId,
+  ...more,
+});

@@ -1,13 +1,6 @@
-import {
-  isOfCaller,
-  partsOf,
-  type RunnerClient,
-  RunnerError,
-  type ServerKey,
-  type ServerState,
-} from "@towpath/runner-api";
+import { isOfCaller, type RunnerClient, RunnerError, type ServerKey, type ServerState } from "@towpath/runner-api";
 import { type TraceContext, traceparentOf } from "@towpath/telemetry";
-import type { Lease } from "./instance-lease.ts";
+import { type Lease, leaseOf } from "./instance-lease.ts";
 import { type Entry, newEntry } from "./lease-entry.ts";
 import { asleep, refused, runnerUnreachable } from "./runner-refusals.ts";
 import { type SavedLease, SavedLeases } from "./saved-leases.ts";
@@ -139,7 +132,12 @@ export class Leases {
 
   /** A caller, or null: any of them, may have changed a value: the runner is asked before the next call of theirs. */
   callerChanged(callerId: string | null): void {
-    for (const [server, { lease }] of this.#entries) if (lease && isOfCaller(server, callerId)) this.invalidate(lease);
+    for (const [server, entry] of this.#entries) {
+      if (!isOfCaller(server, callerId)) continue;
+      if (entry.lease) this.invalidate(entry.lease);
+      // What the runner was asked before may have begun with the earlier value.
+      entry.pending = null;
+    }
     this.#saved.forgetCaller(callerId);
   }
 
@@ -172,11 +170,20 @@ export class Leases {
   }
 
   #renew(server: ServerKey, entry: Entry, trace: TraceContext | null = null): Promise<Lease> {
-    entry.pending ??= this.#ask(server, entry, trace).finally(() => {
-      entry.pending = null;
-      this.#removeIfUnused(server, entry);
-    });
-    return entry.pending;
+    if (entry.pending) return entry.pending;
+    const asked: Promise<Lease> = this.#ask(server, entry, trace)
+      .then((lease) => {
+        if (entry.pending === asked) return lease;
+        // Its caller changed a value meanwhile: once more.
+        this.invalidate(lease);
+        return this.#renew(server, entry, trace);
+      })
+      .finally(() => {
+        if (entry.pending === asked) entry.pending = null;
+        this.#removeIfUnused(server, entry);
+      });
+    entry.pending = asked;
+    return asked;
   }
 
   async #ask(server: ServerKey, entry: Entry, trace: TraceContext | null): Promise<Lease> {
@@ -188,15 +195,8 @@ export class Leases {
       const { instanceId, endpoint, leaseMs } = leased;
       this.#runnerAnswered(true);
       const upstream = this.#upstreams.at(endpoint);
-      const lease = {
-        server,
-        deploymentId: partsOf(server).deploymentId,
-        instanceId,
-        endpoint,
-        upstream,
-        validUntil: askedAt + leaseMs,
-        start: startOf(leased),
-      };
+      const validUntil = askedAt + leaseMs;
+      const lease = leaseOf(server, { instanceId, endpoint, upstream, validUntil, start: startOf(leased) });
       this.#setLease(entry, lease);
       this.#schedule(server, entry, askedAt, leaseMs / 2);
       return lease;
@@ -234,8 +234,7 @@ export class Leases {
       throw asleep(error);
     }
     const { validUntil } = saved;
-    const { deploymentId } = partsOf(server);
-    const lease = { server, deploymentId, instanceId, endpoint, upstream, validUntil, start: alreadyRunning };
+    const lease = leaseOf(server, { instanceId, endpoint, upstream, validUntil, start: alreadyRunning });
     entry.awakeAt = performance.now();
     this.#setLease(entry, lease);
     this.#schedule(server, entry, entry.awakeAt, withoutRunnerRetryMs);
