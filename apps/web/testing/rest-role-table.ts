@@ -77,7 +77,7 @@ export const mayDo: ReadonlyMap<string, readonly Caller[]> = new Map(
 );
 
 /** Operations that name nothing of an organization: a stranger's act on their own, or on the instance. */
-export const namesNothing: readonly string[] = [
+const namesNothing: readonly string[] = [
   "readOpenApi",
   "readCaller",
   "readInstance",

@@ -9,13 +9,12 @@ import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { testContext } from "@towpath/core/testing";
 import { auditLog, member } from "@towpath/db/schema";
 import { type GitServer, makeRepository, serveGitRepositories } from "@towpath/git/testing";
-import { createRunnerStandIn } from "@towpath/runner-api/testing";
 import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPackageIndex } from "./package-index.ts";
 import { openCases } from "./rest-role-cases.ts";
 import { type Caller, callers, expectedOf, mayDo } from "./rest-role-table.ts";
-import { openSite } from "./site.ts";
+import { openSite, startRunner } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
 const index = openPackageIndex({ "shop-mcp": ["1.9.0"] });
@@ -24,15 +23,13 @@ const registry = createServer((_, response) => {
   response.end(JSON.stringify({ servers: [], metadata: { count: 0 } }));
 });
 const directory = await mkdtemp(join(tmpdir(), "towpath-roles-"));
-const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
-// Every deployment's server starts and answers.
-runner.lookUp = (id) => ({ instanceId: id, endpoint: { kind: "unix", path: join(directory, "server.sock") } });
+let runner: Awaited<ReturnType<typeof startRunner>>;
 let git: GitServer;
 beforeAll(async () => {
   await new Promise<void>((listening) => registry.listen(0, "127.0.0.1", listening));
   await makeRepository(join(directory, "acme/weather"), { "server.py": "mcp = None\n" });
   git = await serveGitRepositories(directory);
-  await runner.start();
+  runner = await startRunner(directory);
 });
 const site = openSite(() => ({
   TOWPATH_RUN_DIR: directory,
@@ -43,7 +40,7 @@ const site = openSite(() => ({
 }));
 afterAll(async () => {
   await git?.close();
-  await runner.stop();
+  await runner?.stop();
   await new Promise((closed) => registry.close(closed));
   await rm(directory, { recursive: true, force: true });
 });

@@ -61,13 +61,19 @@ export function sharedSite(): Site {
 async function openShared(): Promise<Opened> {
   const database = await createTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "towpath-run-"));
+  const runner = await startRunner(directory);
+  // No DNS: a lookup fails at once.
+  const environment = () => ({ TOWPATH_RUN_DIR: directory, TOWPATH_DNS_SERVERS: "127.0.0.1:1" });
+  return { database, runner, web: await startWeb({ databaseUrl: database.url, environment, endsWithParent: true }) };
+}
+
+/** A runner that starts every deployment's server, unless `servers` has another one; its socket is in the directory. */
+export async function startRunner(directory: string): Promise<RunnerStandIn> {
   const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
   const endpoint = { kind: "unix", path: join(directory, "server.sock") } as const;
   runner.lookUp = (id) => runner.servers.get(id) ?? { instanceId: id, endpoint };
   await runner.start();
-  // No DNS: a lookup fails at once.
-  const environment = () => ({ TOWPATH_RUN_DIR: directory, TOWPATH_DNS_SERVERS: "127.0.0.1:1" });
-  return { database, runner, web: await startWeb({ databaseUrl: database.url, environment, endsWithParent: true }) };
+  return runner;
 }
 
 type Opened = {
