@@ -65,13 +65,13 @@ const precompress = (): Plugin => ({
 
 /** Modules that run before any page. Rolldown adds their imports, including the routes. */
 const firstLoad =
-  /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|store|react-store|start-client-core|react-query|query-core)|cookie-es)\/|src\/ui\/(callout|field|icon|logo)\./;
+  /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|store|react-store|start-client-core|react-query|query-core)|cookie-es)\/|src\/ui\/(callout|icon|logo)\./;
 
 /** Popups, whose code is loaded when one opens. */
 const popups = /node_modules\/(@base-ui|@floating-ui)\/|src\/ui\/(select-popup|dialog-popup)\./;
 
 /** Not of every page, though of many. */
-const formParts = /\/zod\/|src\/ui\/(tabs|checkbox|segmented)\./;
+const formParts = /\/zod\/|src\/ui\/(tabs|checkbox|segmented|field|early-entry)\./;
 
 /** Titles and order are in `contents.ts`: the documents of the repository have no front matter. */
 const documentation = { frontMatter: z.strictObject({}), linkTo: documentLink };

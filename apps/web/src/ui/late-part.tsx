@@ -47,7 +47,7 @@ export function latePart<Props extends object>(
     }, [gate]);
     return (
       <div ref={place}>
-        <Suspense fallback={pending}>
+        <Suspense fallback={<Replaced gate={gate}>{pending}</Replaced>}>
           <Opened gate={gate}>
             <Inner {...props} />
           </Opened>
@@ -57,6 +57,12 @@ export function latePart<Props extends object>(
   }
   // An update of a part that is still as it came would render it anew.
   return Object.assign(memo(LatePart), { preload: Inner.preload }) as unknown as Part<Props>;
+}
+
+/** In the place of what the server rendered, when an update of the page came first: then nothing is left to wait for. */
+function Replaced({ gate, children }: { readonly gate: Gate | null; readonly children: ReactNode }) {
+  useEffect(() => gate?.open(), [gate]);
+  return children;
 }
 
 function Opened({ gate, children }: { readonly gate: Gate | null; readonly children: ReactNode }) {

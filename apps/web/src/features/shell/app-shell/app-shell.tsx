@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useLocation, useMatches } from "@tanstack/react-router";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useMemo } from "react";
+import { LateErrorScreen } from "~/features/shared/error-screens/late-error-screen.tsx";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { useOpenBranch } from "~/features/shared/project-screen/use-open-branch.ts";
 import { type Navigation, projectNavigation, projectScreens } from "~/features/shell/navigation/navigation.tsx";
@@ -39,9 +40,10 @@ export function AppShell({ profile, organization, hasSidebar = true, children }:
   useEffect(
     () =>
       onFirstInput(() => {
-        // Before any action with a toast, as the network may fail later.
+        // Before any action with a toast or a failure, as the network may fail later.
         import("~/ui/toaster.tsx").catch(() => {});
         void OrganizationSidebar.preload();
+        void LateErrorScreen.preload();
       }),
     [],
   );
@@ -89,12 +91,13 @@ function useNavigation(organization: OrganizationAccessView | null): Navigation 
     ...projectQuery({ orgSlug: organization?.slug ?? "", projectName: projectName ?? "" }),
     enabled: organization !== null && projectName !== null,
   });
-  if (!organization || projectName === null) return null;
   const kind = project?.kind ?? "hosted";
-  const screens = projectScreens({ orgSlug: organization.slug, projectName }, organization.permissions, {
-    branchId,
-    kind,
-    isPackage: project?.package != null,
-  });
-  return projectNavigation(projectName, kind, screens, { pathname, shown });
+  const isPackage = project?.package != null;
+  // The same object while nothing changes: parts of the page that aren't hydrated yet would be rendered anew.
+  return useMemo(() => {
+    if (!organization || projectName === null) return null;
+    const { slug: orgSlug, permissions } = organization;
+    const screens = projectScreens({ orgSlug, projectName }, permissions, { branchId, kind, isPackage });
+    return projectNavigation(projectName, kind, screens, { pathname, shown });
+  }, [organization, projectName, branchId, kind, isPackage, pathname, shown]);
 }

@@ -2,7 +2,7 @@ import type { LogFilters } from "@towpath/logs/schema";
 import { CornerDownLeft, Search, X } from "lucide-react";
 import { type ComponentProps, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { classNames } from "~/ui/class-names.ts";
-import { controlLook } from "~/ui/field.tsx";
+import { controlLook } from "~/ui/control-look.ts";
 import { Form } from "~/ui/form.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
