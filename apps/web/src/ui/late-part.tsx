@@ -1,5 +1,5 @@
 import { useHydrated } from "@tanstack/react-router";
-import { type ComponentType, memo, type ReactNode, Suspense, use, useEffect, useRef, useState } from "react";
+import { type ComponentType, memo, type ReactNode, Suspense, use, useEffect, useMemo, useRef, useState } from "react";
 import { onFirstInput } from "./first-input.ts";
 import { lazyPart, type Part } from "./lazy-part.tsx";
 
@@ -45,17 +45,19 @@ export function latePart<Props extends object>(
       void gate.opened.then(end);
       return end;
     }, [gate]);
-    return (
-      <div ref={place}>
+    // The same elements with the same props: an update of a part that is still as it came would render it anew.
+    const part = useMemo(
+      () => (
         <Suspense fallback={<Replaced gate={gate}>{pending}</Replaced>}>
           <Opened gate={gate}>
             <Inner {...props} />
           </Opened>
         </Suspense>
-      </div>
+      ),
+      [gate, props],
     );
+    return <div ref={place}>{part}</div>;
   }
-  // An update of a part that is still as it came would render it anew.
   return Object.assign(memo(LatePart), { preload: Inner.preload }) as unknown as Part<Props>;
 }
 

@@ -2,10 +2,10 @@ import { CatchBoundary, type ErrorComponentProps } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useLayoutEffect, useState } from "react";
 import styles from "~/styles.css?url";
 import { Button, buttonLook } from "~/ui/button.tsx";
+import { ErrorScreen } from "~/ui/error-screen.tsx";
 import { Main } from "~/ui/main.tsx";
 import { addShownError } from "~/ui/shown-errors.ts";
 import { themeChanged } from "~/ui/theme.ts";
-import { LateErrorScreen } from "./late-error-screen.tsx";
 
 /** Wraps the whole document. When even its shell fails, the replacement brings its own head and styles. */
 export function DocumentBoundary({ children }: { children: ReactNode }) {
@@ -67,7 +67,7 @@ export function UnmatchedRoute() {
   return (
     <Main>
       <p className="sr-only">Not Found</p>
-      <LateErrorScreen kind="not-found" />
+      <ErrorScreen kind="not-found" />
     </Main>
   );
 }

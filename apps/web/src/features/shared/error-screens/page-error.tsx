@@ -5,10 +5,10 @@ import { SignedOut } from "~/features/shared/session/signed-out.tsx";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { Button } from "~/ui/button.tsx";
 import { classifyError } from "~/ui/classify-error.ts";
+import { ErrorScreen } from "~/ui/error-screen.tsx";
 import { Main } from "~/ui/main.tsx";
 import { RenderError } from "./error-screens.tsx";
 import { failureTitle } from "./failure-title.ts";
-import { LateErrorScreen } from "./late-error-screen.tsx";
 import { isOfflineFailure, OfflinePage } from "./offline.tsx";
 
 /**
@@ -44,7 +44,7 @@ export function PageError({ error, reset }: ErrorComponentProps) {
       {isTowpathErrorCode(error, "unauthenticated") ? (
         <SignedOut />
       ) : (
-        <LateErrorScreen error={error} actions={isOther ? <Button onClick={again}>Try again</Button> : null} />
+        <ErrorScreen error={error} actions={isOther ? <Button onClick={again}>Try again</Button> : null} />
       )}
     </Main>
   );
@@ -62,7 +62,7 @@ export function withOwnError(Own: (props: ErrorComponentProps) => ReactNode) {
 export function PageNotFound({ reason, actions }: { readonly reason?: ReactNode; readonly actions?: ReactNode }) {
   return (
     <Main>
-      <LateErrorScreen kind="not-found" reason={reason} actions={actions} />
+      <ErrorScreen kind="not-found" reason={reason} actions={actions} />
     </Main>
   );
 }

@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useLocation, useMatches } from "@tanstack/react-router";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
 import { type ReactNode, useEffect, useMemo } from "react";
-import { LateErrorScreen } from "~/features/shared/error-screens/late-error-screen.tsx";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { useOpenBranch } from "~/features/shared/project-screen/use-open-branch.ts";
 import { type Navigation, projectNavigation, projectScreens } from "~/features/shell/navigation/navigation.tsx";
@@ -40,10 +39,9 @@ export function AppShell({ profile, organization, hasSidebar = true, children }:
   useEffect(
     () =>
       onFirstInput(() => {
-        // Before any action with a toast or a failure, as the network may fail later.
+        // Before any action with a toast, as the network may fail later.
         import("~/ui/toaster.tsx").catch(() => {});
         void OrganizationSidebar.preload();
-        void LateErrorScreen.preload();
       }),
     [],
   );
