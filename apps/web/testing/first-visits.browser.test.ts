@@ -50,7 +50,8 @@ const mainPages: Readonly<Record<string, readonly [path: () => string, most: Mos
   code: [() => `${withCode}/code`, { sent: 150, gzip: aim }],
   // These call the server for news, at once or a few seconds later, with 12 kB of script.
   deployments: [page("/deployments"), { sent: 161, gzip: 183_500 }],
-  settings: [page("/settings"), { sent: 162, gzip: 184_500 }],
+  // Its lower sections, too.
+  settings: [page("/settings"), { sent: 178, gzip: 203_000 }],
   inspector: [page("/inspector"), { sent: 165, gzip: 188_000 }],
   chat: [page("/chat"), { sent: 155, gzip: 177_000 }],
   servers: [() => `/${owner.organization.slug}/servers`, { sent: 157, gzip: 179_500 }],
@@ -62,7 +63,7 @@ const mainPages: Readonly<Record<string, readonly [path: () => string, most: Mos
 const visited = Object.entries(mainPages).filter((_, at) => isThorough || at % 2 === 1);
 
 test.each(visited)(
-  "CAP-7 a first visit takes at most 165 kB of script as it is sent, and 170 with gzip or what it takes so far: %s",
+  "CAP-7 a first visit takes at most 170 kB of script as it is sent and with gzip, or what it takes so far: %s",
   async (_name, [pathOf, most]) => {
     const fresh = await browser.signedInPage(site.url, owner);
     const { kilobytes, gzipBytes } = await firstVisit(fresh, site.url + pathOf());
