@@ -9,6 +9,9 @@ import { z } from "zod";
 import { postMetaSchema } from "./src/features/site/blog/post.schema.ts";
 import { documentLink } from "./src/features/site/docs/contents.ts";
 import { tourStepSchema } from "./src/features/site/landing/tour-step.schema.ts";
+import { callParts, lateCalls } from "./vite/late-calls.ts";
+import { latePreloads } from "./vite/late-preloads.ts";
+import { lightIcons } from "./vite/light-icons.ts";
 import { markdown } from "./vite/markdown.ts";
 import { pureSchemas } from "./vite/pure-schemas.ts";
 
@@ -49,7 +52,10 @@ const precompress = (): Plugin => ({
       const texts = Object.values(bundle).filter(({ fileName }) => /\.(js|css|svg|json)$/.test(fileName));
       for (const file of texts) {
         const content = Buffer.from(file.type === "chunk" ? file.code : file.source);
-        const [br, gz] = await Promise.all([promisify(brotliCompress)(content, quality), promisify(gzip)(content)]);
+        const [br, gz] = await Promise.all([
+          promisify(brotliCompress)(content, quality),
+          promisify(gzip)(content, { level: 9 }),
+        ]);
         this.emitFile({ type: "asset", fileName: `${file.fileName}.br`, source: br });
         this.emitFile({ type: "asset", fileName: `${file.fileName}.gz`, source: gz });
       }
@@ -59,13 +65,13 @@ const precompress = (): Plugin => ({
 
 /** Modules that run before any page. Rolldown adds their imports, including the routes. */
 const firstLoad =
-  /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|store|react-store|start-client-core)|seroval|seroval-plugins|cookie-es)\/|lucide-react\/dist\/esm\/(createLucideIcon|icons\/circle-check)\.|src\/ui\/(callout|field|logo)\./;
+  /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|store|react-store|start-client-core|react-query|query-core)|cookie-es)\/|src\/ui\/(callout|icon|logo)\./;
 
 /** Popups, whose code is loaded when one opens. */
 const popups = /node_modules\/(@base-ui|@floating-ui)\/|src\/ui\/(select-popup|dialog-popup)\./;
 
 /** Not of every page, though of many. */
-const formParts = /\/zod\/|src\/ui\/(tabs|checkbox|segmented)\./;
+const formParts = /\/zod\/|src\/ui\/(tabs|checkbox|segmented|field|early-entry)\./;
 
 /** Titles and order are in `contents.ts`: the documents of the repository have no front matter. */
 const documentation = { frontMatter: z.strictObject({}), linkTo: documentLink };
@@ -84,7 +90,7 @@ export default defineConfig({
             // bytes.
             codeSplitting: {
               groups: [
-                { name: "first", test: firstLoad, priority: 2 },
+                { name: "first", test: (id) => firstLoad.test(id) && !callParts.test(id), priority: 2 },
                 {
                   name: "shared",
                   test: (id) => !popups.test(id) && !formParts.test(id),
@@ -98,6 +104,7 @@ export default defineConfig({
                   test: /features\/shell\/app-shell\/app-shell\.|features\/project\/deployment\/deployment-mark\./,
                   priority: 0.5,
                 },
+                { name: "calls", test: callParts, priority: 1.5 },
                 { name: "popups", test: popups, minShareCount: 5 },
                 { name: "schemas", test: /node_modules\/zod\//, minShareCount: 2 },
               ],
@@ -138,7 +145,10 @@ export default defineConfig({
       },
     }),
     react(),
+    lightIcons(),
+    lateCalls(),
     pureSchemas(),
+    latePreloads(),
     precompress(),
   ],
 });

@@ -41,7 +41,22 @@ export function getRouter() {
     ...(nonce ? { ssr: { nonce } } : {}),
   });
   setupRouterSsrQueryIntegration({ router, queryClient });
+  if (!isServer) countFromHydration(router.options);
   return router;
+}
+
+type Hydrated = { readonly query: { readonly initial?: readonly { readonly state: { dataUpdatedAt: number } }[] } };
+
+/**
+ * The page's data is as new as the page: a browser that is slow to start, or whose clock is ahead, would ask for all of it
+ * again at once.
+ */
+function countFromHydration(options: { hydrate?: ((dehydrated: Hydrated) => unknown) | undefined }): void {
+  const { hydrate } = options;
+  options.hydrate = (dehydrated) => {
+    for (const { state } of dehydrated.query.initial ?? []) state.dataUpdatedAt &&= Date.now();
+    return hydrate?.(dehydrated);
+  };
 }
 
 declare module "@tanstack/react-router" {

@@ -4,6 +4,8 @@ import type { Page, Response } from "playwright-core";
 export type FirstVisit = {
   /** Of the scripts as they are sent, including preloaded and later ones; 1000 bytes each. */
   readonly kilobytes: number;
+  /** Of the same scripts as they are sent to a client that knows gzip and nothing better, in bytes. */
+  readonly gzipBytes: number;
   readonly scripts: number;
 };
 
@@ -26,5 +28,15 @@ export async function firstVisit(page: Page, url: string): Promise<FirstVisit> {
   while (Date.now() < Math.min(Math.max(latest + quietMs, begin + minMs), begin + maxMs))
     await page.waitForTimeout(100);
   const sizes = await Promise.all(scripts.map(async (script) => (await script.request().sizes()).responseBodySize));
-  return { kilobytes: sizes.reduce((sum, size) => sum + size, 0) / 1000, scripts: scripts.length };
+  const gzipped = await Promise.all(scripts.map((script) => gzipSize(script.url())));
+  const sum = (of: readonly number[]) => of.reduce((total, size) => total + size, 0);
+  return { kilobytes: sum(sizes) / 1000, gzipBytes: sum(gzipped), scripts: scripts.length };
+}
+
+async function gzipSize(url: string): Promise<number> {
+  const { headers, body } = await fetch(url, { headers: { "accept-encoding": "gzip" } });
+  await body?.cancel();
+  const size = Number(headers.get("content-length"));
+  if (headers.get("content-encoding") !== "gzip" || !(size > 0)) throw new Error(`${url} isn't sent with gzip.`);
+  return size;
 }

@@ -1,7 +1,8 @@
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { classifyError, ErrorScreen } from "./error-screen.tsx";
+import { classifyError } from "./classify-error.ts";
+import { ErrorScreen } from "./error-screen.tsx";
 
 /** The text of the screen for an error, and its links with their targets. */
 function screenOf(error: unknown) {

@@ -1,5 +1,6 @@
 import { type ChangeEvent, type ComponentProps, type ReactNode, useId, useImperativeHandle, useRef } from "react";
 import { classNames } from "./class-names.ts";
+import { controlLook } from "./control-look.ts";
 import { useEarlyText, useTextBeforeHydration } from "./early-entry.ts";
 
 /** Props for the control inside a `Field`: `{(control) => <Input {...control} />}`. */
@@ -67,10 +68,6 @@ export function Field({
     </div>
   );
 }
-
-/** Class names of text fields and selects. */
-export const controlLook =
-  "rounded-md border border-line-strong/70 bg-surface text-sm text-ink transition-[border-color,box-shadow] duration-100 placeholder:text-faint hover:border-line-strong focus-visible:border-focus focus-visible:outline-2 focus-visible:outline-offset-0 focus-visible:outline-focus/60 disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted aria-invalid:border-bad";
 
 /**
  * A one-line text field. `Field` gives it a label, hint and error. `onChange` also gets input from before the page's

@@ -3,8 +3,8 @@ import { Button } from "./button.tsx";
 import { Callout } from "./callout.tsx";
 
 type Part<Props> = ComponentType<Props> & {
-  /** Loads the code ahead, at a sign that it will be needed. */
-  readonly preload: () => void;
+  /** Loads the code ahead, at a sign that it will be needed. Resolves once it is there or can't be loaded. */
+  readonly preload: () => Promise<void>;
 };
 
 const Again = createContext(() => {});
@@ -44,7 +44,11 @@ export function lazyPart<Props extends object>(
     );
   }
   // A failed load shows with the first render.
-  const preload = () => void load().then(keep, () => {});
+  const preload = () =>
+    load().then(
+      (component) => void keep(component),
+      () => {},
+    );
   return Object.assign(LazyPart, { preload });
 }
 

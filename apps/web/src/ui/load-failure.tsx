@@ -3,7 +3,7 @@ import { CloudOff } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
 import { EmptyState } from "./empty-state.tsx";
-import { classifyError } from "./error-screen.tsx";
+import { classifyError } from "./classify-error.ts";
 
 type LoadFailureProps = {
   title: string;

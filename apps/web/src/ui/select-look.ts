@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
-import { controlLook } from "./field.tsx";
+import { controlLook } from "./control-look.ts";
 
 export type SelectOption<Value extends string> = {
   value: Value;

@@ -1,5 +1,5 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
-import { missingProtectionsQuery } from "~/features/organization/instance/instance.functions.ts";
+import { diskWarningQuery, missingProtectionsQuery } from "~/features/organization/instance/instance.functions.ts";
 import { serversActivityQuery, serversQuery, serversShown } from "~/features/organization/servers/servers.functions.ts";
 import { ServersPage } from "~/features/organization/servers/servers-page.tsx";
 import { openDefaultView } from "~/features/shared/saved-views/default-view.ts";
@@ -28,6 +28,7 @@ export const Route = createFileRoute("/$orgSlug/servers")({
       }),
       // Optional: the list is useful without it.
       queryClient.ensureQueryData(missingProtectionsQuery(params.orgSlug)).catch(() => null),
+      queryClient.prefetchQuery(diskWarningQuery(params.orgSlug)),
     ]),
   head: () => ({ meta: [{ title: "Servers · Towpath" }] }),
   component: Servers,

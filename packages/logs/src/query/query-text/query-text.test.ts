@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { LogFilters } from "../log-query.schema.ts";
-import { formatQueryText, parseQueryText, queryKeys } from "./query-text.ts";
+import { formatQueryText, queryKeys } from "./query-parts.ts";
+import { parseQueryText } from "./query-text.ts";
 
 const none: LogFilters = { status: "all", methodType: "all" };
 

@@ -1,22 +1,7 @@
 import type { LogFilters } from "../log-query.schema.ts";
 import { durationLimits } from "../log-search.ts";
+import { maxSearch, type QueryKey, queryKeys } from "./query-parts.ts";
 import { type Problem, type Token, tokensOf } from "./tokens.ts";
-
-/** The keys of a query, in the order in which it is written. */
-export const queryKeys = [
-  "tool",
-  "prompt",
-  "resource",
-  "method",
-  "status",
-  "duration",
-  "client",
-  "user",
-  "session",
-  "deployment",
-  "branch",
-] as const;
-export type QueryKey = (typeof queryKeys)[number];
 
 export { tokensOf } from "./tokens.ts";
 
@@ -37,8 +22,6 @@ const maxLengths: Readonly<Record<QueryKey, number>> = {
   branch: 250,
   duration: 16,
 };
-const maxSearch = 512;
-
 /**
  * Parses the text of a request-log filter: `tool:echo status:error client:"My client" some text`. All words without a
  * key form one search. The filters are usable only without problems.
@@ -128,37 +111,3 @@ function filterOf(key: QueryKey, value: string): Partial<LogFilters> {
       return { [key]: value };
   }
 }
-
-export type QueryPart = { readonly key: QueryKey | null; readonly value: string };
-
-/** The filters as key and value, in the order in which they are written; free text has no key. */
-export function queryParts(filters: LogFilters): QueryPart[] {
-  const { methodType, target, status } = filters;
-  const parts: QueryPart[] = [];
-  if (methodType.startsWith("tool:")) parts.push({ key: "tool", value: methodType.slice("tool:".length) });
-  else if (target !== undefined && methodType === "prompts/get") parts.push({ key: "prompt", value: target });
-  else if (target !== undefined && methodType === "resources/read") parts.push({ key: "resource", value: target });
-  else if (methodType !== "all" && methodType !== "") parts.push({ key: "method", value: methodType });
-  if (status !== "all") parts.push({ key: "status", value: status });
-  for (const key of ["duration", "client", "user", "session", "deployment", "branch"] as const)
-    if (filters[key] !== undefined) parts.push({ key, value: filters[key] });
-  if (filters.search !== undefined) parts.push({ key: null, value: filters.search });
-  return parts;
-}
-
-/** The text that `parseQueryText` parses to these filters. */
-export const formatQueryText = (filters: LogFilters): string => queryParts(filters).map(formatPart).join(" ");
-
-/** One filter as typed, in quotes if it needs them. */
-export function formatPart({ key, value }: QueryPart): string {
-  // What `key://` begins is a URL, not a value.
-  if (key !== null) return `${key}:${/^(?!\/\/)[^\s"]+$/.test(value) ? value : quoted(value)}`;
-  return needsNoQuotes(value) ? value : quoted(value);
-}
-
-function needsNoQuotes(text: string): boolean {
-  const { filters, problems } = parseQueryText(text);
-  return problems.length === 0 && filters.search === text && queryParts(filters).length === 1;
-}
-
-const quoted = (text: string) => `"${text.replace(/["\\]/g, "\\$&")}"`;

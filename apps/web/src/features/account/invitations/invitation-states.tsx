@@ -1,7 +1,7 @@
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { OAuthProblem } from "~/features/account/oauth/consent-states.tsx";
 import { PageError } from "~/features/shared/error-screens/page-error.tsx";
-import { classifyError } from "~/ui/error-screen.tsx";
+import { classifyError } from "~/ui/classify-error.ts";
 
 const problems = {
   expired: {

@@ -2,7 +2,7 @@ import type { ErrorComponentProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { PageError } from "~/features/shared/error-screens/page-error.tsx";
 import { buttonLook } from "~/ui/button.tsx";
-import { classifyError } from "~/ui/error-screen.tsx";
+import { classifyError } from "~/ui/classify-error.ts";
 import { Logo } from "~/ui/logo.tsx";
 
 /** The frame of pages that an app sends people to. */

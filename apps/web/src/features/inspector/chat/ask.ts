@@ -1,6 +1,6 @@
 import type { AskInput, ChatEvent, ChatProblem } from "@towpath/core/calling/chat/schema";
-import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { streamEvents } from "~/http/streams/stream-events.ts";
 
 /** The question failed, or its answer broke off. `message` is for the person. */
 class AskFailure extends Error {
@@ -31,7 +31,7 @@ export async function ask(
       signal,
     });
     if (!answer.ok || !answer.body) throw await refusalOf(answer);
-    const events = answer.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+    const events = answer.body.pipeThrough(new TextDecoderStream()).pipeThrough(streamEvents());
     let hasEnded = false;
     for (const reader = events.getReader(); ; ) {
       const { value, done } = await reader.read();

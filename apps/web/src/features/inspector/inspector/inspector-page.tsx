@@ -1,9 +1,9 @@
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { skipToken, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { GitBranch } from "lucide-react";
+import { use } from "react";
 import { type BranchItem, branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
 import { chosenBranch } from "~/features/project/deployment/chosen-branch.ts";
-import { type Replay, replayOf } from "~/features/project/request-log/replay.ts";
-import { explainedQuery } from "~/features/project/request-log/request-log.functions.ts";
+import type { Replay } from "~/features/project/request-log/replay.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { Callout } from "~/ui/callout.tsx";
@@ -104,16 +104,37 @@ type Found = {
 
 const none: Found = { replay: null, deploymentId: null, problem: null };
 
+let loaded: ReturnType<typeof loadLog> | undefined;
+
+/** What reads a call of the log, which few visits of this page need. One promise for all renders. */
+function logOnce() {
+  loaded ??= loadLog().catch((error: unknown) => {
+    loaded = undefined;
+    throw error;
+  });
+  return loaded;
+}
+
+async function loadLog() {
+  const [{ explainedQuery }, { replayOf }] = await Promise.all([
+    import("~/features/project/request-log/request-log.functions.ts"),
+    import("~/features/project/request-log/replay.ts"),
+  ]);
+  return { explainedQuery, replayOf };
+}
+
 /** The call of the request log that the address names (PRJ-20). The route's loader has read it before the first render. */
 function useReplay(projectKey: ProjectKey, { request }: Pick<InspectorSearch, "request">): Found {
+  const log = request === undefined ? null : use(logOnce());
+  const query = log?.explainedQuery(projectKey, { id: request ?? "" });
   const { data, error } = useQuery({
-    ...explainedQuery(projectKey, { id: request ?? "" }),
-    enabled: request !== undefined,
+    ...(query ?? ({ queryKey: ["no-call"], queryFn: skipToken } as unknown as NonNullable<typeof query>)),
+    enabled: log !== null,
     retry: false,
   });
-  if (request === undefined || (!data && !error)) return none;
+  if (!log || (!data && !error)) return none;
   if (!data) return { ...none, problem: failureText(error) };
-  const replay = replayOf(data);
+  const replay = log.replayOf(data);
   const problem = replay ? null : "The log didn't keep all of its arguments.";
   return { replay, deploymentId: data.deploymentId, problem };
 }

@@ -10,7 +10,7 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { Tabs } from "~/ui/tabs.tsx";
 import type { CallRecord } from "./calls/call-record.ts";
 import { type Calls, useCalls, useConnectionState } from "./calls/use-calls.ts";
-import { preloadLibrary } from "./connection/server-connection.ts";
+import { preloadConnection } from "./connection/late-connection.ts";
 import { Dock } from "./dock.tsx";
 import {
   chosenItem,
@@ -150,8 +150,8 @@ export function Panes({ projectKey, project, manifest, branch, search, onSearch,
 
 /** Loads what a call needs while the person fills in the form. */
 function prepareCall(): void {
-  preloadResult();
-  preloadLibrary();
+  void preloadResult();
+  preloadConnection();
 }
 
 const keyOf = (item: InspectorItem) => `${item.tab}:${item.key}`;

@@ -9,7 +9,6 @@ import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { lazyPart } from "~/ui/lazy-part.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { ChangeSource } from "./change-source.tsx";
-import { ContinueOnGitHub, MovedNotice } from "./continue-on-github.tsx";
 import type { FromGitHub, MovedToGitHub } from "./continue-on-github.types.ts";
 import { LiveBranch } from "./live-branch.tsx";
 import { sourceQuery } from "./source.functions.ts";
@@ -17,6 +16,8 @@ import { SourceChecked } from "./source-checked.tsx";
 
 const pending = <Skeleton className="h-40 w-full" />;
 const GitUrl = lazyPart(async () => (await import("./git-source.tsx")).GitUrl, pending);
+const ContinueOnGitHub = lazyPart(async () => (await import("./continue-on-github.tsx")).ContinueOnGitHub, pending);
+const MovedNotice = lazyPart(async () => (await import("./moved-notice.tsx")).MovedNotice);
 const OwnRepository = lazyPart(async () => (await import("./own-source.tsx")).OwnRepository, pending);
 
 type SourceSettingsProps = {

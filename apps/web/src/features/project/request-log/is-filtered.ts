@@ -1,4 +1,4 @@
-import { queryParts } from "@towpath/logs/query-text";
+import { queryParts } from "@towpath/logs/query-parts";
 import type { LogSearch } from "@towpath/logs/schema";
 
 /** Whether any filter other than the time range is set. */

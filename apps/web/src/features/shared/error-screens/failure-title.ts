@@ -1,6 +1,6 @@
 import type { AnyRouteMatch, AnyRouter } from "@tanstack/react-router";
 import { isTowpathErrorCode } from "~/http/errors.ts";
-import { classifyError } from "~/ui/error-screen.tsx";
+import { classifyError } from "~/ui/classify-error.ts";
 
 const titles = { forbidden: "Access Denied", "not-found": "Page Not Found", other: "Something went wrong" } as const;
 

@@ -1,4 +1,4 @@
-import { EventSourceParserStream } from "eventsource-parser/stream";
+import { streamEvents } from "~/http/streams/stream-events.ts";
 
 /** `waiting`: refused for now and retried automatically; `refused`: permanently. */
 export type StreamState = "connecting" | "open" | "reconnecting" | "waiting" | "refused" | "ended";
@@ -48,10 +48,7 @@ export function openLogConnection(url: string, { onState, onProblem, onEvent }: 
     }
     onState("open");
     onProblem(null);
-    const events = answer.body
-      .pipeThrough(new TextDecoderStream())
-      .pipeThrough(new EventSourceParserStream())
-      .getReader();
+    const events = answer.body.pipeThrough(new TextDecoderStream()).pipeThrough(streamEvents()).getReader();
     for (;;) {
       const { value, done } = await events.read();
       if (done) return retryFailedMs;

@@ -1,5 +1,5 @@
 import type { Query, QueryClient } from "@tanstack/react-query";
-import { classifyError } from "~/ui/error-screen.tsx";
+import { classifyError } from "~/ui/classify-error.ts";
 
 // Access can be lost while a page is open: a membership is revoked, a role lowered, a project deleted. The next refused
 // query reports it. Then earlier data is dropped, so that the page's error screen replaces it.

@@ -1,15 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useLocation, useMatches } from "@tanstack/react-router";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useMemo } from "react";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { useOpenBranch } from "~/features/shared/project-screen/use-open-branch.ts";
-import {
-  type Navigation,
-  organizationNavigation,
-  projectNavigation,
-  projectScreens,
-} from "~/features/shell/navigation/navigation.tsx";
+import { type Navigation, projectNavigation, projectScreens } from "~/features/shell/navigation/navigation.tsx";
+import { onFirstInput } from "~/ui/first-input.ts";
+import { lazyPart } from "~/ui/lazy-part.tsx";
 import { Main } from "~/ui/main.tsx";
 import { OfflineBanner } from "~/ui/offline-banner.tsx";
 import { PageTabsContext } from "~/ui/page-tabs.tsx";
@@ -17,8 +14,10 @@ import { SidebarLayout, SidebarNavigation } from "~/ui/sidebar-layout.tsx";
 import { useIsOnboarding, useOpenProject } from "./shell-location.ts";
 import { TopBar } from "./top-bar.tsx";
 
-/** Events before any action with a toast. They load the toaster early, as the network may fail later. */
-const firstInput = ["pointermove", "pointerdown", "keydown"] as const;
+// A project's pages have none.
+const OrganizationSidebar = lazyPart(
+  async () => (await import("~/features/shell/navigation/organization-sidebar.tsx")).OrganizationSidebar,
+);
 
 type AppShellProps = {
   readonly profile: ProfileView;
@@ -37,15 +36,15 @@ type AppShellProps = {
 export function AppShell({ profile, organization, hasSidebar = true, children }: AppShellProps) {
   const navigation = useNavigation(organization);
   const isWelcome = useIsOnboarding();
-  useEffect(() => {
-    const settled = new AbortController();
-    const preload = () => {
-      settled.abort();
-      import("~/ui/toaster.tsx").catch(() => {});
-    };
-    for (const type of firstInput) addEventListener(type, preload, { signal: settled.signal, passive: true });
-    return () => settled.abort();
-  }, []);
+  useEffect(
+    () =>
+      onFirstInput(() => {
+        // Before any action with a toast, as the network may fail later.
+        import("~/ui/toaster.tsx").catch(() => {});
+        void OrganizationSidebar.preload();
+      }),
+    [],
+  );
   const isBare = !hasSidebar || isWelcome;
   return (
     <>
@@ -58,19 +57,27 @@ export function AppShell({ profile, organization, hasSidebar = true, children }:
       <TopBar profile={profile} organization={organization} navigation={navigation} hasSidebar={!isBare} />
       <OfflineBanner />
       {isBare ? children : null}
-      {!isBare && navigation ? (
-        <SidebarLayout sidebar={<SidebarNavigation label={navigation.label} groups={navigation.groups} />}>
-          <PageTabsContext value={navigation.tabs}>{children}</PageTabsContext>
+      {!isBare && organization ? (
+        <SidebarLayout
+          sidebar={
+            navigation ? (
+              <SidebarNavigation label={navigation.label} groups={navigation.groups} />
+            ) : (
+              <OrganizationSidebar organization={organization} />
+            )
+          }
+        >
+          <PageTabsContext value={navigation?.tabs ?? null}>{children}</PageTabsContext>
         </SidebarLayout>
       ) : null}
-      {!isBare && !navigation ? (
+      {!isBare && !organization ? (
         <Main className="mx-auto w-full max-w-[96rem] px-4 py-6 outline-none sm:px-6">{children}</Main>
       ) : null}
     </>
   );
 }
 
-/** The navigation of the open project, else of the organization. */
+/** The navigation of the open project; null for none. */
 function useNavigation(organization: OrganizationAccessView | null): Navigation | null {
   const projectName = useOpenProject();
   const branchId = useOpenBranch();
@@ -82,13 +89,13 @@ function useNavigation(organization: OrganizationAccessView | null): Navigation 
     ...projectQuery({ orgSlug: organization?.slug ?? "", projectName: projectName ?? "" }),
     enabled: organization !== null && projectName !== null,
   });
-  if (!organization) return null;
-  if (projectName === null) return organizationNavigation(organization);
   const kind = project?.kind ?? "hosted";
-  const screens = projectScreens({ orgSlug: organization.slug, projectName }, organization.permissions, {
-    branchId,
-    kind,
-    isPackage: project?.package != null,
-  });
-  return projectNavigation(projectName, kind, screens, { pathname, shown });
+  const isPackage = project?.package != null;
+  // The same object while nothing changes: parts that aren't hydrated yet would be rendered anew.
+  return useMemo(() => {
+    if (!organization || projectName === null) return null;
+    const { slug: orgSlug, permissions } = organization;
+    const screens = projectScreens({ orgSlug, projectName }, permissions, { branchId, kind, isPackage });
+    return projectNavigation(projectName, kind, screens, { pathname, shown });
+  }, [organization, projectName, branchId, kind, isPackage, pathname, shown]);
 }

@@ -1,6 +1,7 @@
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import type { Navigation } from "~/features/shell/navigation/navigation.tsx";
+import { OrganizationSidebar } from "~/features/shell/navigation/organization-sidebar.tsx";
 import { OrganizationSwitcher } from "~/features/shell/navigation/organization-switcher.tsx";
 import { Drawer } from "~/ui/drawer.tsx";
 import { SidebarNavigation } from "~/ui/sidebar-layout.tsx";
@@ -15,7 +16,8 @@ export function NavigationDrawerPanel({
   isOpen,
   onOpenChange,
 }: {
-  readonly navigation: Navigation;
+  /** Of the open project; null: the organization's. */
+  readonly navigation: Navigation | null;
   readonly profile: ProfileView;
   readonly organization: OrganizationAccessView;
   readonly open: ProjectKey | null;
@@ -28,7 +30,11 @@ export function NavigationDrawerPanel({
         <OrganizationSwitcher organizations={profile.organizations} active={organization} className="w-full" />
         {open ? <Branches open={open} /> : null}
       </div>
-      <SidebarNavigation label={navigation.label} groups={navigation.groups} onNavigate={() => onOpenChange(false)} />
+      {navigation ? (
+        <SidebarNavigation label={navigation.label} groups={navigation.groups} onNavigate={() => onOpenChange(false)} />
+      ) : (
+        <OrganizationSidebar organization={organization} onNavigate={() => onOpenChange(false)} />
+      )}
     </Drawer>
   );
 }

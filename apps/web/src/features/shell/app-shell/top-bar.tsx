@@ -32,7 +32,7 @@ export function TopBar({ profile, organization, navigation, hasSidebar }: TopBar
   return (
     <header className="sticky top-0 z-30 border-b bg-canvas">
       <div className="mx-auto flex h-16 w-full max-w-[96rem] items-center gap-1 px-4 sm:gap-1.5 sm:px-6">
-        {hasSidebar && navigation && organization ? (
+        {hasSidebar && organization ? (
           <NavigationDrawer navigation={navigation} profile={profile} organization={organization} open={open} />
         ) : null}
         <Link
@@ -95,7 +95,7 @@ const Slash = ({ className }: { readonly className: string }) => (
 
 /** The sidebar on phones and tablets, with the switchers that the bar has no room for. Loaded when first opened. */
 function NavigationDrawer(props: {
-  readonly navigation: Navigation;
+  readonly navigation: Navigation | null;
   readonly profile: ProfileView;
   readonly organization: OrganizationAccessView;
   readonly open: ProjectKey | null;

@@ -1,11 +1,9 @@
-import { Link } from "@tanstack/react-router";
 import type { ProfileView } from "@towpath/core/tenancy/organization";
-import { BookOpen, Keyboard, LogOut, UserRound } from "lucide-react";
-import { signOut } from "~/features/shell/navigation/sign-out.ts";
+import { useState } from "react";
 import { Avatar, initialsOf } from "~/ui/avatar.tsx";
 import { PlainButton } from "~/ui/button.tsx";
-import { Menu, MenuChoices, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
-import { setTheme, type Theme, themes, useTheme } from "~/ui/theme.ts";
+import { Menu } from "~/ui/menu.tsx";
+import { useLazyModule } from "~/ui/use-lazy-module.ts";
 
 type UserMenuProps = {
   readonly profile: Pick<ProfileView, "displayName" | "email" | "profilePictureUrl">;
@@ -15,47 +13,29 @@ type UserMenuProps = {
 
 /** Account, keyboard shortcuts, theme and sign-out. */
 export function UserMenu({ profile, onShortcuts }: UserMenuProps) {
-  return (
-    <Menu
-      trigger={
-        <PlainButton
-          aria-label={`${initialsOf(profile.displayName)}: account of ${profile.displayName}`}
-          className="shrink-0 rounded-full hover:brightness-97"
-        >
-          <Avatar name={profile.displayName} picture={profile.profilePictureUrl} className="size-8 text-xs" />
-        </PlainButton>
-      }
-    >
-      <div className="px-2 pt-1.5 pb-2">
-        <p className="truncate text-sm font-medium">{profile.displayName}</p>
-        <p className="max-w-56 truncate text-xs text-muted">{profile.email}</p>
-      </div>
-      <MenuSeparator />
-      <MenuItem icon={<UserRound />} render={<Link to="/account" />}>
-        Account
-      </MenuItem>
-      <MenuItem icon={<BookOpen />} render={<Link to="/docs" />}>
-        Documentation
-      </MenuItem>
-      <MenuItem icon={<Keyboard />} onClick={onShortcuts}>
-        Keyboard shortcuts
-      </MenuItem>
-      <MenuSeparator />
-      <MenuGroup label="Theme">
-        <ThemeItems />
-      </MenuGroup>
-      <MenuSeparator />
-      <MenuItem icon={<LogOut />} onClick={signOut}>
-        Sign out
-      </MenuItem>
-    </Menu>
+  const [open, setOpen] = useState(false);
+  const [items, preload] = useLazyModule(
+    () => import("./user-menu-items.tsx"),
+    open,
+    () => setOpen(false),
   );
-}
-
-const themeLabels: Record<Theme, string> = { light: "Light", dark: "Dark", system: "System" };
-
-/** The theme (UI-2) as menu items, so that the arrow keys reach them. */
-function ThemeItems() {
-  const choices = themes.map((value) => [value, themeLabels[value]] as const);
-  return <MenuChoices value={useTheme()} choices={choices} onChange={setTheme} />;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: only listens to the events of what it contains
+    <span className="contents" onPointerEnter={preload} onFocus={preload}>
+      <Menu
+        open={open && items !== null}
+        onOpenChange={setOpen}
+        trigger={
+          <PlainButton
+            aria-label={`${initialsOf(profile.displayName)}: account of ${profile.displayName}`}
+            className="shrink-0 rounded-full hover:brightness-97"
+          >
+            <Avatar name={profile.displayName} picture={profile.profilePictureUrl} className="size-8 text-xs" />
+          </PlainButton>
+        }
+      >
+        {items ? <items.UserMenuItems profile={profile} onShortcuts={onShortcuts} /> : null}
+      </Menu>
+    </span>
+  );
 }

@@ -23,7 +23,8 @@ import {
 } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { organizationScreens, type ScreenGroup } from "~/features/shell/navigation/navigation.tsx";
+import type { ScreenGroup } from "~/features/shell/navigation/navigation.tsx";
+import { organizationScreens } from "~/features/shell/navigation/organization-screens.tsx";
 import { ProjectIcon } from "~/features/shell/navigation/project-icon.tsx";
 import { contents } from "~/features/site/docs/contents.ts";
 import { documentPath } from "~/features/site/docs/document-path.ts";
@@ -31,6 +32,7 @@ import type { SearchGroup } from "~/ui/rank-items.ts";
 import type { SearchAction } from "~/ui/search-list.tsx";
 import type { Theme } from "~/ui/theme.ts";
 import { viewsOf } from "./palette-views.tsx";
+import { wordsOf } from "./screen-words.ts";
 
 /** Where the palette is opened, which determines its entries. */
 export type PalettePlace = {
@@ -138,11 +140,11 @@ function entryOf(
 
 function pagesOf(groups: readonly ScreenGroup[], actions: PaletteActions): SearchAction[] {
   return groups.flatMap(({ label: group, items }) =>
-    items.map(({ label, icon, link, keywords = [] }) => ({
+    items.map(({ label, icon, link }) => ({
       id: `page-${group}-${label}`,
       label,
       icon,
-      keywords: [...keywords, group],
+      keywords: [...wordsOf(link), group],
       run: () => actions.follow(link),
     })),
   );

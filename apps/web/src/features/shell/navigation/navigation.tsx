@@ -2,28 +2,17 @@ import type { Permission } from "@towpath/core/authorize";
 import type { ProjectKind } from "@towpath/core/projects/project";
 import {
   Activity,
-  Bell,
-  BookOpen,
   Bot,
   ChartNoAxesColumn,
   CircleAlert,
-  CircleUserRound,
   FileCode,
-  Fingerprint,
   Gauge,
-  GitBranch,
   KeyRound,
-  KeySquare,
   MessagesSquare,
-  MonitorSmartphone,
-  Palette,
   Plug,
   Rocket,
   ScrollText,
-  Server,
   Settings,
-  Settings2,
-  ShieldCheck,
   ShieldHalf,
   SquareTerminal,
   Stethoscope,
@@ -41,8 +30,6 @@ type Screen = Omit<SidebarItem, "active"> & {
   readonly tab?: string;
   /** Only roles with this permission see the entry. */
   readonly permission?: Permission;
-  /** Other words that find it in the command palette. */
-  readonly keywords?: readonly string[];
 };
 /** `icon`: of a section, which is one entry of the sidebar, with its screens as tabs of a page. */
 export type ScreenGroup = { readonly label: string; readonly icon?: ReactNode; readonly items: readonly Screen[] };
@@ -57,70 +44,12 @@ export type Navigation = {
   readonly tabs: PageTabs | null;
 };
 
-const screen = (
+export const screen = (
   label: string,
   icon: ReactNode,
   link: Screen["link"],
-  rest?: Pick<Screen, "keywords" | "permission" | "tab">,
+  rest?: Pick<Screen, "permission" | "tab">,
 ): Screen => ({ label, icon, link, ...rest });
-
-const words = (...keywords: readonly string[]) => ({ keywords });
-
-/** The screens of an organization, for a role. */
-export function organizationScreens(organization: {
-  readonly slug: string;
-  readonly permissions: readonly Permission[];
-}): readonly ScreenGroup[] {
-  const params = { orgSlug: organization.slug };
-  const settings = <const Page extends string>(page: Page) => ({ to: `/$orgSlug/settings/${page}` as const, params });
-  const forGeneral = { permission: "organization.manage", ...words("name", "address", "delete organization") } as const;
-  const forInstance = { permission: "organization.manage", ...words("isolation", "disk") } as const;
-  const forAuditLog = { permission: "audit.read", ...words("history", "who changed", "export") } as const;
-  const forGitHub = { permission: "installation.read", ...words("connect", "repositories") } as const;
-  return allowed(organization.permissions, [
-    {
-      label: "Organization",
-      items: [
-        screen("Servers", <Server />, { to: "/$orgSlug/servers", params }),
-        screen("Portals", <Waypoints />, { to: "/$orgSlug/portals", params }),
-      ],
-    },
-    {
-      label: "Settings",
-      items: [
-        screen("API keys", <KeyRound />, settings("api-keys"), {
-          permission: "apiKey.read",
-          ...words("token", "workload", "cluster"),
-        }),
-        screen("GitHub", <GitBranch />, settings("github"), forGitHub),
-        screen("Alerts", <Bell />, settings("alerts"), {
-          permission: "alert.read",
-          ...words("Slack", "webhook", "mail"),
-        }),
-        screen("Members", <Users />, settings("members"), words("invite", "people", "team", "roles")),
-        screen("Audit log", <ScrollText />, settings("audit-log"), forAuditLog),
-        screen("General", <Settings2 />, settings("general"), forGeneral),
-        screen("Instance", <ShieldCheck />, settings("instance"), forInstance),
-      ],
-    },
-    {
-      label: "Your account",
-      items: [
-        screen("Profile", <CircleUserRound />, settings("profile"), words("name", "email")),
-        screen("Security", <Fingerprint />, settings("security"), {
-          keywords: ["password", "two-factor", "authenticator", "connected apps"],
-        }),
-        screen("My values", <KeySquare />, settings("my-values"), words("own key", "token", "per caller")),
-        screen("Sessions", <MonitorSmartphone />, settings("sessions"), words("sign out everywhere", "devices")),
-        screen("Preferences", <Palette />, settings("preferences"), words("theme", "dark", "light")),
-      ],
-    },
-    {
-      label: "Help",
-      items: [screen("Documentation", <BookOpen />, { to: "/docs" }, words("docs", "guide", "manual"))],
-    },
-  ]);
-}
 
 type ShownProject = {
   readonly branchId: string | null;
@@ -150,55 +79,40 @@ export function projectScreens(
     section(
       "Try it",
       <SquareTerminal />,
-      screen("Inspector", <SquareTerminal />, { ...to("inspector"), ...ofBranch }, words("call a tool")),
+      screen("Inspector", <SquareTerminal />, { ...to("inspector"), ...ofBranch }),
       // A chat is with a deployment.
-      ...only(isHosted, screen("Chat", <Bot />, { ...to("chat"), ...ofBranch }, words("ask", "model", "assistant"))),
-      screen("Surface", <Wrench />, to("surface"), words("tools", "resources", "templates", "prompts", "usage")),
+      ...only(isHosted, screen("Chat", <Bot />, { ...to("chat"), ...ofBranch })),
+      screen("Surface", <Wrench />, to("surface")),
     ),
     ...(kind === "portal" ? [single(screen("Servers and tools", <Waypoints />, to("servers")))] : []),
     section(
       "Logs",
       <Activity />,
-      screen("Logs", <Activity />, to("logs"), { tab: "Calls", ...words("requests", "calls") }),
-      screen("Errors", <CircleAlert />, to("errors"), words("failures", "exceptions")),
+      screen("Logs", <Activity />, to("logs"), { tab: "Calls" }),
+      screen("Errors", <CircleAlert />, to("errors")),
       screen("Sessions", <MessagesSquare />, to("sessions")),
-      screen("Users", <Users />, to("users"), words("callers")),
-      ...only(isHosted, screen("Server output", <ScrollText />, to("server-logs"), words("stdout", "stderr", "print"))),
-      screen("Sign-ins", <Stethoscope />, to("sign-ins"), { ...forClients, ...words("oauth") }),
+      screen("Users", <Users />, to("users")),
+      ...only(isHosted, screen("Server output", <ScrollText />, to("server-logs"))),
+      screen("Sign-ins", <Stethoscope />, to("sign-ins"), forClients),
     ),
     section(
       "Deployments",
       <Rocket />,
-      ...only(isHosted, screen("Deployments", <Rocket />, to("deployments"), words("builds", "previews", "branches"))),
-      ...only(
-        isHosted && !isPackage,
-        screen("Code", <FileCode />, to("code"), {
-          permission: "build.start",
-          ...words("files", "edit", "commit", "repository"),
-        }),
-      ),
+      ...only(isHosted, screen("Deployments", <Rocket />, to("deployments"))),
+      ...only(isHosted && !isPackage, screen("Code", <FileCode />, to("code"), { permission: "build.start" })),
     ),
     section(
       "Settings",
       <Settings />,
-      screen("Settings", <Settings />, to("settings"), {
-        tab: "General",
-        ...words("environment variables", "entrypoint", "delete"),
-      }),
-      screen("Access", <ShieldHalf />, to("access"), words("roles", "permissions")),
-      screen("Limits", <Gauge />, to("limits"), words("rate")),
+      screen("Settings", <Settings />, to("settings"), { tab: "General" }),
+      screen("Access", <ShieldHalf />, to("access")),
+      screen("Limits", <Gauge />, to("limits")),
       screen("Clients", <Plug />, to("clients"), forClients),
-      screen("Admin JWT", <KeyRound />, to("admin-jwt"), { permission: "adminJwt.manage", ...words("token") }),
+      screen("Admin JWT", <KeyRound />, to("admin-jwt"), { permission: "adminJwt.manage" }),
     ),
   ];
   return allowed(permissions, sections).filter(({ items }) => items.length > 0);
 }
-
-/** An organization's screens in the sidebar. */
-export const organizationNavigation = (organization: Parameters<typeof organizationScreens>[0]): Navigation => {
-  const screens = organizationScreens(organization);
-  return { label: "Organization", groups: screens, screens, tabs: null };
-};
 
 /** A project's sections in the sidebar, and the open one's tabs. `shown`: the path of the page while the next one loads. */
 export function projectNavigation(
@@ -240,7 +154,8 @@ function segmentOf(path: string): string {
   return segment === "build-logs" ? "deployments" : segment;
 }
 
-function allowed(permissions: readonly Permission[], groups: readonly ScreenGroup[]): readonly ScreenGroup[] {
+/** What a role may see. */
+export function allowed(permissions: readonly Permission[], groups: readonly ScreenGroup[]): readonly ScreenGroup[] {
   return groups.map(({ items, ...group }) => ({
     ...group,
     items: items.filter(({ permission }) => permission === undefined || permissions.includes(permission)),

@@ -6,7 +6,6 @@ import { replayedBranch } from "~/features/inspector/inspector/replayed-branch.t
 import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
 import { serverStatusQuery } from "~/features/project/delivery/status.functions.ts";
 import { chosenBranch } from "~/features/project/deployment/chosen-branch.ts";
-import { explainedQuery } from "~/features/project/request-log/request-log.functions.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
@@ -14,10 +13,14 @@ export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
   loaderDeps: ({ search }) => ({ branchId: search.branchId, request: search.request }),
   loader: async ({ context, params, deps }) => {
     const { request } = deps;
+    const readCall = async (id: string) => {
+      const { explainedQuery } = await import("~/features/project/request-log/request-log.functions.ts");
+      return context.queryClient.ensureQueryData(explainedQuery(params, { id }));
+    };
     const [branches, replayed] = await Promise.all([
       context.queryClient.ensureQueryData(branchesQuery(params)),
       // The page reports a deleted call.
-      request ? context.queryClient.ensureQueryData(explainedQuery(params, { id: request })).catch(() => null) : null,
+      request ? readCall(request).catch(() => null) : null,
     ]);
     const { branch } = chosenBranch(branches, replayedBranch(branches, deps, replayed?.deploymentId));
     const live = branch?.deployment;

@@ -3,6 +3,7 @@ import { externalServerQuery } from "~/features/onboarding/external-server/exter
 import { sourceQuery } from "~/features/onboarding/source/source.functions.ts";
 import { policyQuery } from "~/features/project/release/release.functions.ts";
 import { domainsQuery } from "~/features/project/settings/domains.functions.ts";
+import { LateSections } from "~/features/project/settings/late-sections.tsx";
 import { latencyRuleQuery } from "~/features/project/settings/latency-rule.functions.ts";
 import { SettingsPage } from "~/features/project/settings/settings-page.tsx";
 import { SettingsPending } from "~/features/project/settings/settings-states.tsx";
@@ -32,6 +33,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
     const { queryClient } = context;
     const { kind } = await queryClient.ensureQueryData(projectQuery(params));
     await Promise.all([
+      LateSections.preload(),
       queryClient.ensureQueryData(latencyRuleQuery(params)),
       // Each fails silently: its card reports it.
       queryClient.prefetchQuery(formerNamesQuery(params)),

@@ -2,11 +2,8 @@ import { isObject, isText } from "~/features/shared/project-screen/json.ts";
 import type { CallResult, ServerCall } from "../server-call.ts";
 import { callWithoutSecrets } from "../share/sensitive.ts";
 import { type CallRecord, maxRecords, newRecord } from "./call-record.ts";
+import { keysOf, type Place, prefix, type Store } from "./kept-keys.ts";
 
-/** The person and server of the calls: several people may use a browser. */
-export type Place = { readonly userId: string; readonly projectId: string };
-
-const prefix = "towpath:inspector:";
 const keyOf = ({ userId, projectId }: Place) => `${prefix}${userId}:${projectId}`;
 const limits = { resultLength: 32_000, totalLength: 500_000, days: 30 };
 
@@ -38,16 +35,11 @@ function isKept(kept: unknown): kept is KeptCall {
   return (requestId === null || isText(requestId)) && typeof isResultDropped === "boolean";
 }
 
-/** The part of the browser's storage that is used here. */
-type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">;
-
 /** Calls of an earlier visit, newest first; empty if they can't be read. Removes those of other people. */
 export function readCalls(store: Store, place: Place, now: number): readonly CallRecord[] {
   const oldest = now - limits.days * 86_400_000;
   try {
-    const keys = Array.from({ length: store.length }, (_, index) => store.key(index) ?? "");
-    for (const key of keys)
-      if (key.startsWith(prefix) && !key.startsWith(`${prefix}${place.userId}:`)) store.removeItem(key);
+    for (const key of keysOf(store)) if (!key.startsWith(`${prefix}${place.userId}:`)) store.removeItem(key);
     const found: unknown = JSON.parse(store.getItem(keyOf(place)) ?? "[]");
     if (!Array.isArray(found) || !found.every(isKept)) return [];
     return found.filter(({ time }) => time > oldest).map((kept) => ({ ...newRecord(kept), ...kept }));

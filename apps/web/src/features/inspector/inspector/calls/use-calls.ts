@@ -1,10 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { relayUrl } from "../connection/relay-fetch.ts";
-import { ServerConnection } from "../connection/server-connection.ts";
+import { LateConnection } from "../connection/late-connection.ts";
+import { relayUrl } from "../connection/relay-url.ts";
 import type { ServerCall } from "../server-call.ts";
 import { type CallRecord, ended, maxRecords, newRecord, type Reply, withLog, withReply } from "./call-record.ts";
-import { keepCalls, type Place, readCalls } from "./kept-calls.ts";
+import { hasKeptCalls, type Place } from "./kept-keys.ts";
+
+const loadKept = () => import("./kept-calls.ts");
 
 type Where = {
   readonly projectKey: ProjectKey;
@@ -33,6 +35,8 @@ export function useCalls(where: Where) {
 
   const run = async (item: string, call: ServerCall) => {
     if (running) return;
+    // For its end.
+    loadKept().catch(() => {});
     const record = newRecord({ id: crypto.randomUUID(), time: Date.now(), item, call, hidden: [] });
     const { id } = record;
     const canceled = new AbortController();
@@ -103,7 +107,7 @@ function useConnection({ projectKey, branchId, deploymentId }: Where, authorizat
   const connection = useMemo(() => {
     const url =
       typeof location === "undefined" ? new URL("http://server") : relayUrl({ orgSlug, projectName }, branchId);
-    return new ServerConnection({ url, authorization: () => authorization.current || null });
+    return new LateConnection({ url, authorization: () => authorization.current || null });
   }, [orgSlug, projectName, branchId, authorization]);
   useEffect(() => () => void connection.close(), [connection]);
   const seen = useRef(deploymentId);
@@ -116,7 +120,7 @@ function useConnection({ projectKey, branchId, deploymentId }: Where, authorizat
 }
 
 /** The connection's state and messages, as they change. */
-export const useConnectionState = (connection: ServerConnection) =>
+export const useConnectionState = (connection: LateConnection) =>
   useSyncExternalStore(connection.subscribe, connection.state, connection.state);
 
 /** Loads calls of an earlier visit once the page's script runs: only the browser has them. */
@@ -126,9 +130,21 @@ function useKeptRecords({ place: { userId, projectId }, schemaOf }: Where) {
   latestSchemaOf.current = schemaOf;
   const [restored, setRestored] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
-    const found = readCalls(localStorage, { userId, projectId }, Date.now());
-    setRecords(found);
-    setRestored(new Set(found.map(({ item }) => item)));
+    let isCurrent = true;
+    const show = (found: readonly CallRecord[]) => {
+      if (!isCurrent) return;
+      setRecords(found);
+      setRestored(new Set(found.map(({ item }) => item)));
+    };
+    if (hasKeptCalls(localStorage))
+      loadKept().then(
+        ({ readCalls }) => show(readCalls(localStorage, { userId, projectId }, Date.now())),
+        () => show([]),
+      );
+    else show([]);
+    return () => {
+      isCurrent = false;
+    };
   }, [userId, projectId]);
   // Progress and log messages change a record often; only calls that have ended are kept.
   const done = records?.filter(({ outcome }) => outcome !== null);
@@ -137,7 +153,12 @@ function useKeptRecords({ place: { userId, projectId }, schemaOf }: Where) {
   const doneIds = done?.map(({ id }) => id).join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: `doneIds` says when to write
   useEffect(() => {
-    if (latestDone.current) keepCalls(localStorage, { userId, projectId }, latestDone.current, latestSchemaOf.current);
+    const ended = latestDone.current;
+    if (!ended || (ended.length === 0 && !hasKeptCalls(localStorage))) return;
+    loadKept().then(
+      ({ keepCalls }) => keepCalls(localStorage, { userId, projectId }, ended, latestSchemaOf.current),
+      () => {},
+    );
   }, [doneIds, userId, projectId]);
   const change = useCallback(
     (next: (before: readonly CallRecord[]) => readonly CallRecord[]) => setRecords((before) => next(before ?? [])),

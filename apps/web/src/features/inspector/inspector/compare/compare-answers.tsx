@@ -9,7 +9,7 @@ import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { Duration } from "~/ui/time.tsx";
 import type { CallRecord } from "../calls/call-record.ts";
-import { relayUrl } from "../connection/relay-fetch.ts";
+import { relayUrl } from "../connection/relay-url.ts";
 import { ServerConnection } from "../connection/server-connection.ts";
 import { DestructiveDialog } from "../item/destructive-dialog.tsx";
 import type { CallResult } from "../server-call.ts";

@@ -1,4 +1,3 @@
-import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { authorizationHeader, refusalHeader } from "./relay.schema.ts";
 
 /** An HTTP response outside of MCP: its row of the request log, and its error. */
@@ -10,14 +9,6 @@ export type AnswerInfo = {
 type Failure = { readonly message: string; readonly isOurs: boolean };
 
 const isCallOf = (body: unknown) => typeof body === "string" && /"method":"(tools|resources|prompts)\//.test(body);
-
-/** The address under which pages of a project reach the server of a branch; null: production. */
-export function relayUrl(key: ProjectKey, branchId: string | null): URL {
-  const path = `/api/projects/${encodeURIComponent(key.orgSlug)}/${encodeURIComponent(key.projectName)}/mcp`;
-  const url = new URL(path, location.origin);
-  if (branchId !== null) url.searchParams.set("branchId", branchId);
-  return url;
-}
 
 /** `fetch` for the MCP client in a page. `authorization`: the person's own credentials for a passthrough server. */
 export function relayFetch(parts: {

@@ -1,7 +1,7 @@
 import { lazyPart } from "~/ui/lazy-part.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { ArgumentsEditor } from "../arguments-editor.tsx";
-import type { ServerConnection } from "../connection/server-connection.ts";
+import type { LateConnection } from "../connection/late-connection.ts";
 import type { InspectorItem } from "../inspector-items.ts";
 import { NoArguments } from "../no-arguments.tsx";
 import type { Arguments } from "../schema-form/form-arguments.ts";
@@ -16,7 +16,7 @@ type ItemFormProps = {
   item: InspectorItem;
   initial: Arguments;
   /** Suggests values. */
-  connection: ServerConnection;
+  connection: LateConnection;
   formId: string;
   /** Called with the draft call on each change of the form; it may be invalid. */
   onDraft: (call: ServerCall) => void;

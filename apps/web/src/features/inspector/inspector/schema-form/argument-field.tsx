@@ -2,7 +2,7 @@ import { ChevronsUpDown } from "lucide-react";
 import type { ComponentProps, ReactNode } from "react";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { controlLook } from "~/ui/field.tsx";
+import { controlLook } from "~/ui/control-look.ts";
 
 // Parts that forms of flat schemas and the form library's share.
 

@@ -1,4 +1,5 @@
-import { formatPart, type QueryKey, queryKeys, statusValues, tokensOf } from "@towpath/logs/query-text";
+import { formatPart, type QueryKey, queryKeys } from "@towpath/logs/query-parts";
+import { statusValues, tokensOf } from "@towpath/logs/query-text";
 
 /** A value of rows. `detail`: its readable name. */
 export type LogValue = { readonly value: string; readonly detail?: string; readonly calls?: number };

@@ -1,4 +1,4 @@
-import { formatPart, type QueryPart, queryParts } from "@towpath/logs/query-text";
+import { formatPart, type QueryPart, queryParts } from "@towpath/logs/query-parts";
 import type { LogFilters } from "@towpath/logs/schema";
 import { X } from "lucide-react";
 import { PlainButton } from "~/ui/button.tsx";

@@ -2,14 +2,14 @@ import type { LogFilters } from "@towpath/logs/schema";
 import { CornerDownLeft, Search, X } from "lucide-react";
 import { type ComponentProps, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { classNames } from "~/ui/class-names.ts";
-import { controlLook } from "~/ui/field.tsx";
+import { controlLook } from "~/ui/control-look.ts";
 import { Form } from "~/ui/form.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
 import type { LogValues } from "./completions.ts";
 import { onKeyOfClosed, type QueryInputProps } from "./query-input.ts";
-import { useQueryText } from "./use-query-text.ts";
+import { loadParser, useQueryText } from "./use-query-text.ts";
 
 type QueryBarProps = {
   filters: LogFilters;
@@ -32,7 +32,10 @@ export function QueryBar({ filters, onFilters, values, onLeave }: QueryBarProps)
   const left = useRef<number | null>(null);
   const [isUsed, setUsed] = useState(false);
   const [list, preload] = useLazyModule(
-    () => import("./completing-input.tsx"),
+    async () => {
+      const [module] = await Promise.all([import("./completing-input.tsx"), loadParser()]);
+      return module;
+    },
     isUsed,
     () => setUsed(false),
   );

@@ -1,7 +1,12 @@
-import { formatQueryText, parseQueryText } from "@towpath/logs/query-text";
+import { formatQueryText } from "@towpath/logs/query-parts";
+import type { ParsedQuery } from "@towpath/logs/query-text";
 import type { LogFilters } from "@towpath/logs/schema";
 import { useEffect, useRef, useState } from "react";
 import { useEarlyText } from "~/ui/early-entry.ts";
+import { failureText, toast } from "~/ui/toast.ts";
+
+/** What reads a query, which is loaded when the field is first used. */
+export const loadParser = () => import("@towpath/logs/query-text");
 
 export type QueryText = ReturnType<typeof useQueryText>;
 
@@ -10,8 +15,8 @@ export function useQueryText(filters: LogFilters, onFilters: (filters: LogFilter
   const asked = formatQueryText(filters);
   const [text, setText] = useState(asked);
   const [caret, setCaret] = useState(asked.length);
-  /** An entered text that can't be parsed. */
-  const [refused, setRefused] = useState<string | null>(null);
+  /** An entered text that can't be parsed, and why. */
+  const [refused, setRefused] = useState<{ text: string; problems: ParsedQuery["problems"] } | null>(null);
   const input = useRef<HTMLInputElement>(null);
   useEarlyText(input, asked, ({ value }) => {
     setText(value);
@@ -27,21 +32,25 @@ export function useQueryText(filters: LogFilters, onFilters: (filters: LogFilter
     setCaret(asked.length);
   }, [asked]);
 
-  const ask = (query: string): void => {
-    const parsed = parseQueryText(query);
-    setRefused(parsed.problems.length > 0 ? query : null);
-    if (parsed.problems.length > 0) return;
+  const read = (query: string, { filters: next, problems }: ParsedQuery): void => {
+    setRefused(problems.length > 0 ? { text: query, problems } : null);
+    if (problems.length > 0) return;
     // In the address's form.
-    sent.current = formatQueryText(parsed.filters);
+    sent.current = formatQueryText(next);
     setText(sent.current);
-    onFilters(parsed.filters);
+    onFilters(next);
   };
+  const ask = (query: string): void =>
+    void loadParser().then(
+      ({ parseQueryText }) => read(query, parseQueryText(query)),
+      (error: unknown) => toast.error(failureText(error)),
+    );
   return {
     text,
     caret,
     input,
     isAsked: text === asked,
-    problems: refused === text ? parseQueryText(text).problems : [],
+    problems: refused?.text === text ? refused.problems : [],
     ask,
     type: (next: string): void => {
       setText(next);
