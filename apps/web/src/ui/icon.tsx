@@ -20,6 +20,8 @@ const naming = ["aria-label", "aria-labelledby", "role", "title"] as const;
 /**
  * The component of a Lucide icon in a build, where it replaces the package's own, which is eight times as large: see
  * `vite/light-icons.ts`. `path`: of all lines; `shapes`: the others. Hidden from screen readers unless it has a name.
+ *
+ * @public
  */
 // biome-ignore-start lint/correctness/noComponentHookFactories: called once for each icon, by its module
 export const icon = (path: string, shapes: readonly IconShape[] = []) =>

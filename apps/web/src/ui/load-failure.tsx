@@ -2,8 +2,8 @@ import { useRouter } from "@tanstack/react-router";
 import { CloudOff } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
-import { EmptyState } from "./empty-state.tsx";
 import { classifyError } from "./classify-error.ts";
+import { EmptyState } from "./empty-state.tsx";
 
 type LoadFailureProps = {
   title: string;

@@ -91,7 +91,7 @@ function useNavigation(organization: OrganizationAccessView | null): Navigation 
   });
   const kind = project?.kind ?? "hosted";
   const isPackage = project?.package != null;
-  // The same object while nothing changes: parts that aren't hydrated yet would be rendered anew.
+  // The same object while nothing changes, so that parts of the page with these tabs aren't rendered again.
   return useMemo(() => {
     if (!organization || projectName === null) return null;
     const { slug: orgSlug, permissions } = organization;

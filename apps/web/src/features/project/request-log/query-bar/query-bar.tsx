@@ -32,9 +32,9 @@ export function QueryBar({ filters, onFilters, values, onLeave }: QueryBarProps)
   const left = useRef<number | null>(null);
   const [isUsed, setUsed] = useState(false);
   const [list, preload] = useLazyModule(
-    async () => {
-      const [module] = await Promise.all([import("./completing-input.tsx"), loadParser()]);
-      return module;
+    () => {
+      loadParser().catch(() => {});
+      return import("./completing-input.tsx");
     },
     isUsed,
     () => setUsed(false),
