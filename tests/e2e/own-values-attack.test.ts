@@ -41,9 +41,9 @@ afterAll(close);
 test(
   "CAP-1 attacked calls of many people: no answer has another's value, none an earlier one, a deletion counts within a second",
   async () => {
-    const calls = rounds(300, 10_000);
+    const calls = rounds(150, 10_000);
     // A busy machine makes fewer.
-    const withinMs = rounds(45_000, 1_500_000);
+    const withinMs = rounds(20_000, 1_500_000);
     const result = await attackOwnValues({
       url,
       rest,
@@ -51,13 +51,13 @@ test(
       calls,
       withinMs,
       atOnce: 2,
-      disturbEvery: rounds(60, 1500),
+      disturbEvery: rounds(40, 1500),
       disturb: async () => void process.kill(runningProcessOf(dataDirectory, "gateway"), "SIGKILL"),
     });
     expect(result).toMatchObject({ crossed: 0, stale: 0 });
-    expect(result.answered).toBeGreaterThan(rounds(40, 5000));
-    if (isThorough) expect(result.refusedAfterMs.length).toBeGreaterThan(10);
-    const measured = result.refusedAfterMs.filter((ms) => !Number.isNaN(ms));
+    expect(result.answered).toBeGreaterThan(rounds(20, 5000));
+    if (isThorough) expect(result.servedUntilMs.length).toBeGreaterThan(10);
+    const measured = result.servedUntilMs.filter((ms) => !Number.isNaN(ms));
     expect(measured.filter((ms) => ms > 1000)).toEqual([]);
   },
   isThorough ? 1_800_000 : 240_000,

@@ -75,8 +75,8 @@ export type AttackResult = {
   /** Without an answer: a kill hit them, or the client's connection. */
   readonly failed: number;
   readonly changes: number;
-  /** From the answer to a deletion until a call was refused, milliseconds; NaN: a kill came between. */
-  readonly refusedAfterMs: readonly number[];
+  /** Of each deletion, as `deleteValue` returns it. */
+  readonly servedUntilMs: readonly number[];
 };
 
 /** The state of a person's value. `changedAt`: performance.now(). */
@@ -92,7 +92,7 @@ const settledMs = 1000;
  */
 export async function attackOwnValues(parts: AttackParts): Promise<AttackResult> {
   const counts = { answered: 0, crossed: 0, stale: 0, refused: 0, failed: 0, changes: 0 };
-  const refusedAfterMs: number[] = [];
+  const servedUntilMs: number[] = [];
   let left = parts.calls;
   const endAt = performance.now() + (parts.withinMs ?? Number.POSITIVE_INFINITY);
   let untilDisturbed = parts.disturbEvery;
@@ -132,7 +132,7 @@ export async function attackOwnValues(parts: AttackParts): Promise<AttackResult>
         else if (dice < 0.02 && !each.isChanging) {
           counts.changes += 1;
           if (dice < 0.014) await setValue(parts, each);
-          else refusedAfterMs.push(await deleteValue(parts, each));
+          else servedUntilMs.push(await deleteValue(parts, each));
         }
         await callOnce(caller, each);
       } catch (error) {
@@ -147,7 +147,7 @@ export async function attackOwnValues(parts: AttackParts): Promise<AttackResult>
 
   const eras = Array.from({ length: parts.atOnce }, (_, at): Era => (at % 2 === 0 ? "modern" : "legacy"));
   await Promise.all(owned.flatMap((each) => eras.map((era) => work(each, era))));
-  return { ...counts, refusedAfterMs };
+  return { ...counts, servedUntilMs };
 }
 
 async function setValue({ rest }: AttackParts, each: Owned): Promise<void> {
@@ -159,23 +159,31 @@ async function setValue({ rest }: AttackParts, each: Owned): Promise<void> {
   Object.assign(each, { version: next, changedAt: performance.now(), isChanging: false });
 }
 
-/** Deletes the value, calls until refused, and enters another one. */
+/**
+ * Deletes the value, calls until refused, and enters another one. Returns when the last call that was still served had
+ * been sent, in milliseconds after the deletion: 0 when none was, NaN when a call was lost. Not when the refusal arrived: that
+ * depends on the machine.
+ */
 async function deleteValue(parts: AttackParts, each: Owned): Promise<number> {
   each.isChanging = true;
   await parts.rest(each.person.key, "DELETE", `/my-values/${ownVariable}`);
   const deletedAt = performance.now();
   const caller = await connect(parts.url, each.person.key, "modern").catch(() => null);
-  let refusedAfter = Number.NaN;
-  while (caller !== null && performance.now() - deletedAt < 10_000) {
-    const text = await caller.call("whoami", { who: each.person.userId }).catch(() => null);
-    if (text === null) break;
-    if (!text.includes("/my-values/")) continue;
-    refusedAfter = performance.now() - deletedAt;
-    break;
-  }
+  const served = caller === null ? Number.NaN : await servedUntil(caller, each.person.userId, deletedAt);
   await caller?.close();
   await setValue(parts, each);
-  return refusedAfter;
+  return served;
+}
+
+async function servedUntil(caller: Caller, who: string, since: number): Promise<number> {
+  let served = 0;
+  for (;;) {
+    const sentAfter = performance.now() - since;
+    const text = await caller.call("whoami", { who }).catch(() => null);
+    if (text === null) return Number.NaN;
+    if (text.includes("/my-values/") || sentAfter > 10_000) return served;
+    served = sentAfter;
+  }
 }
 
 async function connect(url: string, key: string, era: Era): Promise<Caller> {

@@ -1,7 +1,7 @@
-import type { RepositoryChange } from "@towpath/core/delivery/build/contract";
+import type { Diagnosis, RepositoryChange } from "@towpath/core/delivery/build/contract";
 import { sampleDiagnosis } from "@towpath/core/testing";
-import { build } from "@towpath/db/schema";
-import { eq } from "drizzle-orm";
+import { build, project } from "@towpath/db/schema";
+import { desc, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
@@ -30,15 +30,27 @@ afterAll(() => code.close());
 
 const dialog = () => page.getByRole("dialog", { name: "Commit your changes" });
 
-/** Opens the page of the server's build, which failed and has this remedy. */
-async function openFailed(server: { readonly name: string; readonly id: string }, change?: RepositoryChange) {
-  const [row] = await site.db.select().from(build).where(eq(build.projectId, server.id));
+type Server = { readonly name: string; readonly id: string };
+
+/** Opens the page of the server's newest build, which failed like this. */
+async function openFailedWith({ name, id }: Server, failure: Partial<Diagnosis>): Promise<{ buildId: string }> {
+  const [row] = await site.db
+    .select()
+    .from(build)
+    .where(eq(build.projectId, id))
+    .orderBy(desc(build.createdAt))
+    .limit(1);
   if (!row) throw new Error("The server has no build.");
-  const diagnosis = { ...sampleDiagnosis, action: { kind: "code", path: "server.py", ...(change && { change }) } };
+  const diagnosis = { ...sampleDiagnosis, ...failure };
   const ended = { status: "failed", startedAt: new Date(), endedAt: new Date(), diagnosis };
   await site.db.update(build).set(ended).where(eq(build.id, row.id));
-  await page.goto(`${site.url}/${owner.organization.slug}/${server.name}/build-logs/${row.id}`);
+  await page.goto(`${site.url}/${owner.organization.slug}/${name}/build-logs/${row.id}`);
+  return { buildId: row.id };
 }
+
+/** The same with this remedy. */
+const openFailed = (server: Server, change?: RepositoryChange) =>
+  openFailedWith(server, { action: { kind: "code", path: "server.py", ...(change && { change }) } });
 
 test("CAP-5 BLD-2 a failed build leads to the line, and a remedy is one button and one confirmation", async () => {
   const server = await code.deploy("mend");
@@ -92,4 +104,27 @@ test("CAP-5 a remedy that the branch has already, or whose file the person chang
   await page.getByRole("link", { name: `Require httpx in ${file}` }).click();
   await page.getByText(`You changed ${file} already`).waitFor();
   expect(await dialog().count()).toBe(0);
+});
+
+test("CAP-5 BLD-2 entrypoint and arguments that no build can know are set where it failed, checked, saved and built", async () => {
+  const server = await code.deploy("program");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const { buildId } = await openFailedWith(server, {
+    code: "arguments_missing",
+    action: { kind: "settings", section: "build" },
+  });
+  const save = page.getByRole("button", { name: "Save and rebuild" });
+  await page.getByRole("textbox", { name: "Arguments" }).fill('serve "no end');
+  await save.click();
+  const stored = async () => (await site.db.select().from(project).where(eq(project.id, server.id)))[0];
+  await expect.poll(() => page.getByRole("textbox", { name: "Arguments" }).getAttribute("aria-invalid")).toBe("true");
+  expect((await stored())?.arguments).toEqual([]);
+  await page.getByRole("textbox", { name: "Arguments" }).fill('serve "two words"');
+  await page.getByRole("textbox", { name: "Entrypoint" }).fill("server.py:mcp");
+  await expectAccessibleInBothThemes(page);
+  await save.click();
+  await page.waitForURL((address) => address.pathname.includes("/build-logs/") && !address.pathname.endsWith(buildId));
+  expect(await stored()).toMatchObject({ entrypoint: "server.py:mcp", arguments: ["serve", "two words"] });
+  const builds = await site.db.select({ id: build.id }).from(build).where(eq(build.projectId, server.id));
+  expect(builds).toHaveLength(2);
 });

@@ -88,6 +88,12 @@ export async function openCases(site: Site, owner: Member, ask: Ask, gitUrl: str
     await ask("POST", `/projects/${of.name}/domains`, given);
     return { ...of, ...given };
   };
+  /** Its access policy lets viewers call it, too. */
+  const callable = async () => {
+    const of = await fresh();
+    await ask("PUT", `/projects/${of.name}/access`, { ...everyone, roles: [...everyone.roles, "viewer"] });
+    return of;
+  };
   const ofSlug = `/organizations/${slug}`;
   const channel = async () => {
     const given = { name: name("channel"), format: "standard", url: "https://a.invalid/", events: ["error.new"] };
@@ -236,6 +242,8 @@ export async function openCases(site: Site, owner: Member, ask: Ask, gitUrl: str
     updateSecret: async () => ({ params: await variable(), body: { description: "Changed" } }),
     deleteSecret: async () => ({ params: await variable() }),
     setCallerValues: { body: { values: [{ keyName: "OWN_KEY", value: "my own" }] } },
+    // It has no check.
+    checkCallerValues: async () => ({ params: await callable(), status: 409 }),
     changeError: { body: { state: "ignored" } },
     changeErrors: { body: { ids: [errorId], state: "open" } },
     saveLatencyRule: { body: { latencyMs: 500, latencyFactor: null } },

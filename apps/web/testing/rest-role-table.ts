@@ -35,7 +35,7 @@ const groups: readonly (readonly [may: readonly Caller[], operations: string])[]
      queryLogs readLogEntry readServerLog listSessions listUsers listErrors readError getLatencyRule listRepositories
      readRepository listMembers`,
   ],
-  [people, "readCallerValues setCallerValues deleteCallerValue"],
+  [people, "readCallerValues setCallerValues deleteCallerValue checkCallerValues"],
   // Deploy servers, change their settings, variables and code; see keys' and clients' doings.
   [
     fromMember,
