@@ -118,7 +118,9 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
     dialog.close();
     void queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
     if (!isNew) {
-      await lookAgain().catch(() => {});
+      // Not asked for: the branch may be deleted meanwhile, and the next change is made on this commit.
+      const paths = shownPaths(view.paths, draft).filter((path) => fileOf(draft, path)?.text !== null);
+      show({ ...view, commit: made.commit, paths });
       // The newest text is on screen before the person's own is dropped.
       await new Promise((resolve) => setTimeout(resolve));
     }
