@@ -3,6 +3,9 @@ import type { ForkAtGitHub, InstallationAtGitHub, PullRequestAtGitHub, Repositor
 import type { WebhookHint } from "../sources/webhook/index.ts";
 import { memoryRepositories, shaOf } from "./seed.ts";
 
+/** Message of the error of every question while GitHub is unreachable. */
+export const unreachable = "GitHub is unreachable";
+
 /** One repository at GitHub as far as webhooks go: what happens there, what it answers, and what it would deliver. */
 export class GitHubModel {
   readonly repositoryId: number;
@@ -107,7 +110,7 @@ export class GitHubModel {
 
   readonly ask: RepositoryHost["branch"] = async ({ installationIds, repositoryId, branch, since }) => {
     this.questions++;
-    if (this.isUnreachable) throw new Error("GitHub is unreachable");
+    if (this.isUnreachable) throw new Error(unreachable);
     const reaches = this.isInstalled && !this.isSuspended && installationIds.includes(this.installationId);
     if (!reaches || repositoryId !== this.repositoryId) return { kind: "no-access" };
     const fork = this.forks.get(pullRequestOfForkBranch(branch) ?? 0);
@@ -124,7 +127,7 @@ export class GitHubModel {
   };
 
   readonly askInstallation = async (): Promise<InstallationAtGitHub> => {
-    if (this.isUnreachable) throw new Error("GitHub is unreachable");
+    if (this.isUnreachable) throw new Error(unreachable);
     if (!this.isInstalled) return { kind: "gone" };
     return { kind: "installed", accountLogin: "acme", isSuspended: this.isSuspended };
   };
