@@ -82,6 +82,7 @@ beforeAll(async () => {
     database: { url: postgres.url },
     bucket: bucketValues(bucket),
     oidc: issuer.values,
+    workloads: { clusterIssuer: true },
     mail,
     ...Object.fromEntries(roles.map((role) => [role, { resources: resourcesOf(role) }])),
     tenants: {
@@ -236,6 +237,31 @@ test("RUN-7 OPS-11 GW-4 a push goes live, and clients of both eras sign in by OA
   }
   expect(await serverPods()).toHaveLength(1);
 }, 600_000);
+
+test("KEY-6 OPS-2 an agent of the cluster calls with its service account's token, and an account without trust is refused", async () => {
+  const discovery = await kubectl("get", "--raw=/.well-known/openid-configuration");
+  const { issuer }: { issuer: string } = JSON.parse(discovery);
+  const subject = `system:serviceaccount:${namespace}:agent`;
+  const trusted = ["--name", "Agents", "--issuer", issuer, "--subject", subject, "--organization", "company"];
+  await terminal("workloads", "add", ...trusted);
+  const resource = `${serversUrl}/inside/mcp`;
+  const tokenOf = async (account: string) => {
+    await kubectl("-n", namespace, "create", "serviceaccount", account);
+    return (await kubectl("-n", namespace, "create", "token", account, `--audience=${resource}`)).trim();
+  };
+  const statusWith = async (token: string) => {
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      authorization: `Bearer ${token}`,
+    };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+    return (await fetch(resource, { method: "POST", headers, body })).status;
+  };
+  const agent = await tokenOf("agent");
+  await expect.poll(() => statusWith(agent)).toBe(200);
+  expect(await statusWith(await tokenOf("stranger"))).toBe(401);
+}, 120_000);
 
 test("RUN-5 GW-7 lines of the server and calls of both gateways are in the logs", async () => {
   const rows = async (sql: string) => (await database.pool.query(sql)).rows;
