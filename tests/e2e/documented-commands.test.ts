@@ -36,7 +36,6 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\.\/towpath test/, "is what runs this test"],
   [/^\.\/towpath rotate-secrets/, "ends the sessions of all tests: rotate-secrets.test.ts runs it"],
   [/^\.\/towpath (backup|restore)\b/, "takes an instance apart: tests/lifecycle/backup.test.ts runs it"],
-  [/^node tests\/(bench|pictures)\//, "takes minutes, or ports that may be in use"],
   [/^\.\/towpath upgrade/, "replaces the processes of these tests: upgrade.test.ts of tests/lifecycle runs it"],
   [/^\.\/towpath (migrate|run)\b/, "needs an instance's settings: external-database.test.ts runs it"],
   [/^\.\/towpath service\b/, "changes this machine: service.test.ts runs it"],
