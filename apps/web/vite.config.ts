@@ -64,7 +64,7 @@ const precompress = (): Plugin => ({
 
 /** Modules that run before any page. Rolldown adds their imports, including the routes. */
 const firstLoad =
-  /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|store|react-store|start-client-core|react-query|query-core)|cookie-es)\/|src\/ui\/(callout|icon|logo)\./;
+  /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|store|react-store|start-client-core|react-query|query-core))\/|src\/ui\/(callout|icon|logo)\./;
 
 /** Of these libraries, what some pages do without. */
 const ofSomePages =
@@ -80,7 +80,11 @@ const formParts = /\/zod\/|src\/ui\/(tabs|checkbox|segmented|field|early-entry)\
 const documentation = { frontMatter: z.strictObject({}), linkTo: documentLink };
 
 export default defineConfig({
-  resolve: { tsconfigPaths: true },
+  resolve: {
+    tsconfigPaths: true,
+    // React has it.
+    alias: [{ find: /^use-sync-external-store\/shim$/, replacement: "react" }],
+  },
   server: { host: "127.0.0.1" },
   environments: {
     client: {

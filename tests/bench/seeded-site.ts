@@ -5,8 +5,10 @@ import { newId } from "@towpath/core/ids";
 import { sampleManifest, seedLiveProject } from "@towpath/core/testing";
 import { migrateDatabase, openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
+import { build } from "@towpath/db/schema";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
+import { eq } from "drizzle-orm";
 import { codeRepositories } from "../../apps/web/testing/code-repositories.ts";
 import { seededMember } from "../../apps/web/testing/visitor.ts";
 import { startWeb } from "../../apps/web/testing/web-process.ts";
@@ -41,7 +43,7 @@ export async function withSeededSite<Result>(measure: (site: SeededSite) => Prom
       requestLogRow({
         projectId: project.id,
         id: newId(),
-        time: Date.now() - at * 1_800_000,
+        time: Date.now() - (at + 1) * 1_800_000,
         target: `tool_${at % 4}`,
         ...(at % 10 === 0 && { isError: true, outcome: "tool_error", errorMessage: "No such station" }),
       }),
@@ -52,6 +54,8 @@ export async function withSeededSite<Result>(measure: (site: SeededSite) => Prom
     const code = await codeRepositories({ url: web.url, db }, owner, files);
     const { name: withCode } = await code.deploy("weather");
     await code.close();
+    // No worker builds it here.
+    await db.update(build).set({ status: "canceled", endedAt: new Date() }).where(eq(build.status, "queued"));
     const organization = `/${owner.organization.slug}`;
     const own = ["surface", "sessions", "deployments", "logs", "settings", "chat", "inspector"];
     const mainPages = {

@@ -1,8 +1,25 @@
+import type { BuildView } from "@towpath/core/delivery/build";
+import { BuildWarnings } from "~/features/project/build/build-warnings.tsx";
 import type { Replay } from "~/features/project/request-log/replay.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import type { InspectorItem } from "./inspector-items.ts";
 import type { InspectorTab } from "./inspector-search.ts";
+
+type NoListsProps = { readonly warnings: BuildView["warnings"]; readonly isHosted: boolean };
+
+/** In place of the page of a server whose lists could not be read. */
+export function NoLists({ warnings, isHosted }: NoListsProps) {
+  const why = warnings.find((warning) => warning.code === "lists_not_read");
+  if (why) return <BuildWarnings warnings={[why]} />;
+  return (
+    <EmptyState title="This server's tools, resources and prompts can't be listed">
+      {isHosted
+        ? "This version of Towpath can't read the live build's manifest. Rebuild the server."
+        : "The last check couldn't read them. Check the server again in its settings."}
+    </EmptyState>
+  );
+}
 
 /** In place of an empty list. */
 export function Nothing({ name, isHosted }: { name: string; isHosted: boolean }) {
