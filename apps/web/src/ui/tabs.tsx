@@ -70,7 +70,7 @@ export function Tabs<Value extends string>({
               tabIndex={isOpen ? 0 : -1}
               onClick={() => onChange(tab.value)}
               className={classNames(
-                "flex shrink-0 items-center gap-1.5 px-2.5 max-sm:gap-1 max-sm:px-2 text-sm font-medium text-muted -outline-offset-2 transition-colors hover:text-ink",
+                "flex shrink-0 items-center gap-1.5 px-2.5 max-sm:gap-1 max-sm:px-1.5 text-sm font-medium text-muted -outline-offset-2 transition-colors hover:text-ink",
                 wrap
                   ? "h-8 rounded-md aria-selected:bg-accent-soft aria-selected:text-accent-text"
                   : "h-9 rounded-t-md border-b-2 border-transparent aria-selected:border-accent aria-selected:text-ink",
