@@ -5,10 +5,8 @@ import { newId } from "@towpath/core/ids";
 import { sampleManifest, seedLiveProject } from "@towpath/core/testing";
 import { migrateDatabase, openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
-import { build } from "@towpath/db/schema";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
-import { eq } from "drizzle-orm";
 import { codeRepositories } from "../../apps/web/testing/code-repositories.ts";
 import { seededMember } from "../../apps/web/testing/visitor.ts";
 import { startWeb } from "../../apps/web/testing/web-process.ts";
@@ -55,7 +53,7 @@ export async function withSeededSite<Result>(measure: (site: SeededSite) => Prom
     const { name: withCode } = await code.deploy("weather");
     await code.close();
     // No worker builds it here.
-    await db.update(build).set({ status: "canceled", endedAt: new Date() }).where(eq(build.status, "queued"));
+    await pool.query("UPDATE build SET status = 'canceled', ended_at = now() WHERE status = 'queued'");
     const organization = `/${owner.organization.slug}`;
     const own = ["surface", "sessions", "deployments", "logs", "settings", "chat", "inspector"];
     const mainPages = {
