@@ -45,7 +45,7 @@ export function latePart<Props extends object>(
       void gate.opened.then(end);
       return end;
     }, [gate]);
-    // The same elements with the same props: an update of a part that is still as it came would render it anew.
+    // The same elements with the same props: an update of a part that is still as it came would render it again.
     const part = useMemo(
       () => (
         <Suspense fallback={<Replaced gate={gate}>{pending}</Replaced>}>
