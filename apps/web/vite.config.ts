@@ -10,7 +10,6 @@ import { postMetaSchema } from "./src/features/site/blog/post.schema.ts";
 import { documentLink } from "./src/features/site/docs/contents.ts";
 import { tourStepSchema } from "./src/features/site/landing/tour-step.schema.ts";
 import { callParts, lateCalls } from "./vite/late-calls.ts";
-import { latePreloads } from "./vite/late-preloads.ts";
 import { lightIcons } from "./vite/light-icons.ts";
 import { markdown } from "./vite/markdown.ts";
 import { pureSchemas } from "./vite/pure-schemas.ts";
@@ -65,7 +64,11 @@ const precompress = (): Plugin => ({
 
 /** Modules that run before any page. Rolldown adds their imports, including the routes. */
 const firstLoad =
-  /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|store|react-store|start-client-core|react-query|query-core)|cookie-es)\/|src\/ui\/(callout|icon|logo)\./;
+  /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|store|react-store|start-client-core|react-query|query-core))\/|src\/ui\/(callout|icon|logo)\./;
+
+/** Of these libraries, what some pages do without. */
+const ofSomePages =
+  /\/(queriesObserver|useQueries|mutationObserver|useMutation|infiniteQueryObserver|use(Suspense)?InfiniteQuery|useBlocker)\.js/;
 
 /** Popups, whose code is loaded when one opens. */
 const popups = /node_modules\/(@base-ui|@floating-ui)\/|src\/ui\/(select-popup|dialog-popup)\./;
@@ -77,11 +80,18 @@ const formParts = /\/zod\/|src\/ui\/(tabs|checkbox|segmented|field|early-entry)\
 const documentation = { frontMatter: z.strictObject({}), linkTo: documentLink };
 
 export default defineConfig({
-  resolve: { tsconfigPaths: true },
+  resolve: {
+    tsconfigPaths: true,
+    // React has it.
+    alias: [{ find: /^use-sync-external-store\/shim$/, replacement: "react" }],
+  },
   server: { host: "127.0.0.1" },
   environments: {
     client: {
       build: {
+        // No lists of what to fetch along with each part: they are 2 kB of a page. A part's files are found one from the other,
+        // after a link that a pointer or the focus has reached ahead of the click.
+        modulePreload: { resolveDependencies: () => [] },
         rolldownOptions: {
           treeshake: { manualPureFunctions: ["z"] },
           output: {
@@ -90,10 +100,14 @@ export default defineConfig({
             // bytes.
             codeSplitting: {
               groups: [
-                { name: "first", test: (id) => firstLoad.test(id) && !callParts.test(id), priority: 2 },
+                {
+                  name: "first",
+                  test: (id) => firstLoad.test(id) && !callParts.test(id) && !ofSomePages.test(id),
+                  priority: 2,
+                },
                 {
                   name: "shared",
-                  test: (id) => !popups.test(id) && !formParts.test(id),
+                  test: (id) => !popups.test(id) && !formParts.test(id) && !ofSomePages.test(id),
                   minShareCount: 12,
                   priority: 1,
                 },
@@ -148,7 +162,6 @@ export default defineConfig({
     lightIcons(),
     lateCalls(),
     pureSchemas(),
-    latePreloads(),
     precompress(),
   ],
 });

@@ -41,7 +41,7 @@ export async function withSeededSite<Result>(measure: (site: SeededSite) => Prom
       requestLogRow({
         projectId: project.id,
         id: newId(),
-        time: Date.now() - at * 1_800_000,
+        time: Date.now() - (at + 1) * 1_800_000,
         target: `tool_${at % 4}`,
         ...(at % 10 === 0 && { isError: true, outcome: "tool_error", errorMessage: "No such station" }),
       }),
@@ -52,6 +52,8 @@ export async function withSeededSite<Result>(measure: (site: SeededSite) => Prom
     const code = await codeRepositories({ url: web.url, db }, owner, files);
     const { name: withCode } = await code.deploy("weather");
     await code.close();
+    // No worker builds it here.
+    await pool.query("UPDATE build SET status = 'canceled', ended_at = now() WHERE status = 'queued'");
     const organization = `/${owner.organization.slug}`;
     const own = ["surface", "sessions", "deployments", "logs", "settings", "chat", "inspector"];
     const mainPages = {

@@ -227,6 +227,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
   "change what is one person's, and nobody else sees": [
     "chat.deleteOwnChat",
     "chat.generateSuggestedQuestions",
+    "chat.getKnownQuestions",
     "chat.renameOwnChat",
     "chat.replyToOwnTurn",
     "chat.stopOwnTurn",

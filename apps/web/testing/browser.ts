@@ -111,11 +111,19 @@ async function untilReady(page: Page): Promise<void> {
   if (!scriptless.has(page)) await untilHydrated(page, 5000).catch(() => {});
 }
 
-/** Waits until the page's script has run: buttons that need it wait, too (`PlainButton`). */
+/**
+ * Waits until the page's script has run: buttons that need it wait, too (`PlainButton`). Those below the visible page wait
+ * for a sign of a person (`latePart`), which this gives.
+ */
 export async function untilHydrated(page: Page, timeout = 15_000): Promise<void> {
   const waiting = () =>
     page
-      .evaluate(() => document.querySelectorAll("[data-waiting]").length)
+      .evaluate(() => {
+        const buttons = [...document.querySelectorAll("[data-waiting]")];
+        const isBelow = (button: Element) => button.getBoundingClientRect().top > innerHeight;
+        if (buttons.length > 0 && buttons.every(isBelow)) dispatchEvent(new Event("pointermove"));
+        return buttons.length;
+      })
       // The page navigates.
       .catch(() => 1);
   await expect.poll(waiting, { timeout }).toBe(0);

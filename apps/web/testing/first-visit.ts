@@ -14,7 +14,10 @@ const minMs = 4000;
 const quietMs = 1500;
 const maxMs = 12_000;
 
-/** Opens a page with an empty cache, for 4 s and until nothing has arrived for 1.5 s. `page`: of a context that opened nothing. */
+/**
+ * Opens a page with an empty cache, for 4 s and until nothing has arrived for 1.5 s. `page`: of a context that opened
+ * nothing, and one that does nothing by itself.
+ */
 export async function firstVisit(page: Page, url: string): Promise<FirstVisit> {
   const scripts: Response[] = [];
   let latest = Date.now();

@@ -31,7 +31,7 @@ export const withLateMiddleware = (code: string): string =>
 
 /** What the first call loads, in one file. */
 export const callParts =
-  /\/ssr\/serializer\/|\/client-rpc\/(serverFnFetcher|frame-decoder)|\/getDefaultSerovalPlugins|\/createServerFn\.js\?late|\/seroval(-plugins)?\//;
+  /\/ssr\/(serializer\/|headers\.js)|\/cookie-es\/|\/client-rpc\/(serverFnFetcher|frame-decoder)|\/getDefaultSerovalPlugins|\/createServerFn\.js\?late|\/seroval(-plugins)?\//;
 
 /**
  * Loads what calls of the server need, a tenth of a page's script, once there is one: a page comes with its data, so its

@@ -15,6 +15,7 @@ export {
   unwrittenServerLogs,
   writeServerLogs,
 } from "./lines/server-logs.ts";
+export { hasRowsSince } from "./query/has-rows-since.ts";
 export { argumentErrors } from "./query/items/argument-errors.ts";
 export { itemUsage } from "./query/items/item-usage.ts";
 export { latestCallers } from "./query/items/latest-callers.ts";

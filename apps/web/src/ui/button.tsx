@@ -39,14 +39,21 @@ export type ButtonProps = Omit<ComponentProps<"button">, "className"> &
     /** Shows a spinner and ignores clicks. The button keeps its focus. */
     busy?: boolean;
     icon?: ReactNode;
+    /** Disabled for a moment, with the look that it will have. */
+    waiting?: boolean;
   };
 
 /**
  * An unstyled button. It needs the page's script, so it is disabled until hydrated (`data-waiting`); a submit button
- * works before.
+ * works before, unless it is `waiting`.
  */
-export function PlainButton({ type = "button", disabled = false, ...rest }: ComponentProps<"button">) {
-  const isWaiting = !useHydrated() && type === "button";
+export function PlainButton({
+  type = "button",
+  disabled = false,
+  waiting = false,
+  ...rest
+}: ComponentProps<"button"> & Pick<ButtonProps, "waiting">) {
+  const isWaiting = (!useHydrated() && type === "button") || waiting;
   return <button {...rest} type={type} disabled={disabled || isWaiting} data-waiting={isWaiting ? "" : undefined} />;
 }
 

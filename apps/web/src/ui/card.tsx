@@ -3,7 +3,12 @@ import { classNames } from "./class-names.ts";
 
 /** A bordered section. */
 export function Card({ className, ...rest }: ComponentProps<"section">) {
-  return <section className={classNames("min-w-0 rounded-lg border bg-surface shadow-card", className)} {...rest} />;
+  return (
+    <section
+      className={classNames("min-w-0 rounded-lg border bg-surface shadow-card [--ground:var(--surface)]", className)}
+      {...rest}
+    />
+  );
 }
 
 type CardHeaderProps = {

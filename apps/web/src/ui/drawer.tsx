@@ -45,7 +45,7 @@ export function Drawer({
             // Next to a usable list the focus stays in the list, so that its keyboard shortcuts keep working.
             initialFocus={modal ? undefined : false}
             className={classNames(
-              "pointer-events-auto fixed inset-y-0 flex w-[min(30rem,100vw)] flex-col bg-raised shadow-pop transition-transform duration-200 ease-out outline-none",
+              "pointer-events-auto fixed inset-y-0 flex w-[min(30rem,100vw)] flex-col bg-raised shadow-pop [--ground:var(--raised)] transition-transform duration-200 ease-out outline-none",
               side === "right"
                 ? "right-0 border-l data-ending-style:translate-x-full data-starting-style:translate-x-full"
                 : "left-0 border-r data-ending-style:-translate-x-full data-starting-style:-translate-x-full",

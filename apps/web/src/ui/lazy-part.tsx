@@ -2,7 +2,7 @@ import { type ComponentType, createContext, lazy, type ReactNode, Suspense, useC
 import { Button } from "./button.tsx";
 import { Callout } from "./callout.tsx";
 
-type Part<Props> = ComponentType<Props> & {
+export type Part<Props> = ComponentType<Props> & {
   /** Loads the code ahead, at a sign that it will be needed. Resolves once it is there or can't be loaded. */
   readonly preload: () => Promise<void>;
 };

@@ -53,7 +53,10 @@ export function Tabs<Value extends string>({
         role="tablist"
         aria-label={label}
         onKeyDown={onKeyDown}
-        className={classNames("relative flex gap-1 border-b", wrap ? "flex-wrap pb-1" : "scroll-thin overflow-x-auto")}
+        className={classNames(
+          "relative flex gap-1 border-b max-sm:gap-0",
+          wrap ? "flex-wrap pb-1" : "scroll-thin scroll-hint overflow-x-auto",
+        )}
       >
         {tabs.map((tab) => {
           const isOpen = tab.value === value;
@@ -67,7 +70,7 @@ export function Tabs<Value extends string>({
               tabIndex={isOpen ? 0 : -1}
               onClick={() => onChange(tab.value)}
               className={classNames(
-                "flex shrink-0 items-center gap-1.5 px-2.5 text-sm font-medium text-muted -outline-offset-2 transition-colors hover:text-ink",
+                "flex shrink-0 items-center gap-1.5 px-2.5 max-sm:gap-1 max-sm:px-1.5 text-sm font-medium text-muted -outline-offset-2 transition-colors hover:text-ink",
                 wrap
                   ? "h-8 rounded-md aria-selected:bg-accent-soft aria-selected:text-accent-text"
                   : "h-9 rounded-t-md border-b-2 border-transparent aria-selected:border-accent aria-selected:text-ink",
@@ -75,7 +78,9 @@ export function Tabs<Value extends string>({
             >
               {tab.label}
               {tab.count !== undefined && (
-                <span className="tabular rounded-full bg-hover px-1.5 text-2xs text-muted">{tab.count}</span>
+                <span className="tabular rounded-full bg-hover px-1.5 text-2xs text-muted max-sm:px-1">
+                  {tab.count}
+                </span>
               )}
             </PlainButton>
           );

@@ -1,4 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
+import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getRequest } from "@tanstack/react-start/server";
 import { mayCallServer } from "@towpath/core/calling/access";
@@ -21,7 +21,7 @@ import { projectCache, projectQueryKey } from "~/features/shared/project-screen/
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { queryOf } from "~/http/query-of.ts";
-import { suggestQuestions } from "./suggest-questions.server.ts";
+import { knownQuestions, suggestQuestions } from "./suggest-questions.server.ts";
 
 const chatKeySchema = projectKeySchema.extend({ chatId: z.uuid() });
 const turnKeySchema = chatKeySchema.extend({ turnId: z.uuid() });
@@ -73,6 +73,12 @@ const generateSuggestedQuestions = createServerFn({ method: "POST" })
   .validator(input(projectKeySchema.extend({ manifest: manifestSchema })))
   .handler(({ context, data }) => suggestQuestions({ ctx: context.ctx, input: data, signal: getRequest().signal }));
 
+/** The same questions, or null where the model has to be asked. */
+const getKnownQuestions = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema.extend({ manifest: manifestSchema })))
+  .handler(({ context, data }) => knownQuestions({ ctx: context.ctx, input: data }));
+
 const chatQueryKey = (key: ProjectKey) => [...projectQueryKey(key), "chat"] as const;
 
 export const chatSetupQuery = (key: ProjectKey) =>
@@ -97,10 +103,9 @@ export const chatQuery = (key: ProjectKey, chatId: string) =>
   });
 
 /** `buildId`: the manifest's build. */
-export const suggestedQuestionsQuery = (
-  key: ProjectKey,
-  { buildId, manifest }: { readonly buildId: string; readonly manifest: z.input<typeof manifestSchema> },
-) =>
+type Offered = { readonly buildId: string; readonly manifest: z.input<typeof manifestSchema> };
+
+export const suggestedQuestionsQuery = (key: ProjectKey, { buildId, manifest }: Offered) =>
   queryOptions({
     queryKey: [...chatQueryKey(key), "suggestions", buildId],
     queryFn: ({ signal }): Promise<readonly string[]> =>
@@ -108,3 +113,9 @@ export const suggestedQuestionsQuery = (
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   });
+
+/** Reads the questions that are known without a model, which the page doesn't wait for. */
+export async function loadKnownQuestions(queryClient: QueryClient, key: ProjectKey, offered: Offered): Promise<void> {
+  const questions = await getKnownQuestions({ data: { ...key, manifest: offered.manifest } });
+  if (questions) queryClient.setQueryData(suggestedQuestionsQuery(key, offered).queryKey, questions);
+}

@@ -1,7 +1,5 @@
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { Callout } from "~/ui/callout.tsx";
-import { TextareaField } from "~/ui/field.tsx";
-import { Form } from "~/ui/form.tsx";
 import { lazyPart } from "~/ui/lazy-part.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { TabPanel, Tabs } from "~/ui/tabs.tsx";
@@ -13,6 +11,8 @@ import { prepareSchema, takesNoArguments } from "./schema-form/prepare-schema.ts
 
 // The form library is large: load it for a tool that needs it.
 const SchemaForm = lazyPart(async () => (await import("./schema-form/schema-form.tsx")).default, <FormSkeleton />);
+
+const JsonArguments = lazyPart(async () => (await import("./json-arguments.tsx")).JsonArguments, <FormSkeleton />);
 
 type ArgumentsEditorProps = {
   schema: unknown;
@@ -105,37 +105,6 @@ export function ArgumentsEditor({ schema, initial, onChange, onSubmit, formId, c
       </TabPanel>
       <TabPanel value="json">{json}</TabPanel>
     </Tabs>
-  );
-}
-
-type JsonArgumentsProps = {
-  text: string;
-  onChange: (text: string) => void;
-  onSubmit: (value: Arguments) => void;
-  formId: string | undefined;
-  buttons: ReactNode;
-};
-
-function JsonArguments({ text, onChange, onSubmit, formId, buttons }: JsonArgumentsProps) {
-  const parsed = parseArguments(text);
-  return (
-    <Form
-      id={formId}
-      onSubmit={(form) => {
-        if (parsed.ok) onSubmit(parsed.value);
-        else form.querySelector("textarea")?.focus();
-      }}
-    >
-      <TextareaField
-        label="Arguments as JSON"
-        error={parsed.ok ? undefined : parsed.problem}
-        mono
-        className="min-h-36"
-        value={text}
-        onChange={onChange}
-      />
-      <div className="mt-4 flex flex-wrap items-center gap-2 empty:hidden">{buttons}</div>
-    </Form>
   );
 }
 

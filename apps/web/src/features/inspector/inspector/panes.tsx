@@ -5,8 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Replay } from "~/features/project/request-log/replay.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { currentAuthQuery } from "~/features/shared/session/session.functions.ts";
-import { Callout } from "~/ui/callout.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
 import { Tabs } from "~/ui/tabs.tsx";
 import type { CallRecord } from "./calls/call-record.ts";
 import { type Calls, useCalls, useConnectionState } from "./calls/use-calls.ts";
@@ -29,6 +28,13 @@ import { ServerLine } from "./server-line.tsx";
 import type { SnippetPlace } from "./share/copy-call-menu.tsx";
 import { argumentsIn } from "./share/share-link.ts";
 
+// Of a server without such items, and of links to calls.
+const states = () => import("./inspector-states.tsx");
+const Nothing = lazyPart(async () => (await states()).Nothing);
+const ReplayCallout = lazyPart(async () => (await states()).ReplayCallout);
+const SharedCallout = lazyPart(async () => (await states()).SharedCallout);
+const UnknownItem = lazyPart(async () => (await states()).UnknownItem);
+
 const tabLabels: Record<InspectorTab, string> = {
   tools: "Tools",
   resources: "Resources",
@@ -49,7 +55,7 @@ export type PanesProps = {
   replay: Replay | null;
 };
 
-const pane = "flex min-h-0 min-w-0 flex-col rounded-lg border bg-surface";
+const pane = "flex min-h-0 min-w-0 flex-col rounded-lg border bg-surface [--ground:var(--surface)]";
 const columns =
   "grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] gap-3 lg:grid-cols-[15rem_minmax(0,1fr)] lg:grid-rows-[minmax(0,1fr)_minmax(0,1fr)] " +
   "xl:grid-cols-[15rem_minmax(0,5fr)_minmax(0,6fr)] xl:grid-rows-[minmax(0,1fr)]";
@@ -171,63 +177,6 @@ function useSnippetPlace(
     protocolVersion: protocolVersion ?? manifest.protocolVersion,
     keyVariable: keyVariables[project.authMode],
   };
-}
-
-function Nothing({ name, isHosted }: { name: string; isHosted: boolean }) {
-  return (
-    <EmptyState title={`This server has no ${name}`} className="flex-1">
-      {isHosted ? "Each build reads this list from the server." : "Towpath reads it again every ten minutes."}
-    </EmptyState>
-  );
-}
-
-/** A warning before a logged call is repeated. */
-function ReplayCallout({ replay, items }: { replay: Replay; items: readonly InspectorItem[] }) {
-  const what = replay.tab === "tools" ? "tool" : "prompt";
-  if (!items.some(({ key }) => key === replay.name)) {
-    return (
-      <Callout tone="warn" title="The call can't be replayed">
-        This server has no {what} {replay.name} any more.
-      </Callout>
-    );
-  }
-  return (
-    <Callout tone={replay.isRedacted ? "warn" : "info"} title={`Filled in from a call of ${replay.name}`}>
-      {replay.isRedacted
-        ? "The log replaced secrets with names in brackets. Enter them again before you call."
-        : "Nothing has been called yet. The call will run as you."}
-    </Callout>
-  );
-}
-
-function SharedCallout() {
-  return (
-    <Callout tone="info" title="Filled in from a link">
-      Nothing has been called yet. Check the arguments: the call will run as you.
-    </Callout>
-  );
-}
-
-const nouns: Record<InspectorTab, string> = {
-  tools: "tool",
-  resources: "resource",
-  templates: "resource template",
-  prompts: "prompt",
-};
-
-/** Replaces the form when the address names an unknown item: no other item must replace it. */
-function UnknownItem({ tab, name }: { tab: InspectorTab; name: string }) {
-  return (
-    <EmptyState
-      title={
-        <>
-          No {nouns[tab]} called <code className="break-all">{name}</code>
-        </>
-      }
-    >
-      This version of the server doesn't have it. It may be on another branch, or renamed. Choose one from the list.
-    </EmptyState>
-  );
 }
 
 type Shared = { readonly item: string; readonly args: Record<string, unknown> };

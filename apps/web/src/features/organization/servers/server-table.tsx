@@ -109,7 +109,7 @@ function ServerRow({ server, activity, orgSlug, isSelected }: ServerRowProps) {
         </div>
         <p className="truncate text-xs text-muted">{originOf(server)}</p>
       </Td>
-      <Td label="Status">
+      <Td label="Status" wide>
         <Status server={server} orgSlug={orgSlug} />
       </Td>
       <Td label="Calls, 24 h" className="tabular sm:text-right">

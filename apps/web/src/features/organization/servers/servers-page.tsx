@@ -153,11 +153,13 @@ function NewServerLinks({ orgSlug }: { readonly orgSlug: string }) {
   return (
     <>
       <Link to="/$orgSlug/servers/external" params={{ orgSlug }} className={buttonLook()}>
-        <Globe />
-        External server
+        <Globe className="max-sm:hidden" />
+        <span>
+          External<span className="max-sm:sr-only"> server</span>
+        </span>
       </Link>
       <Link to="/$orgSlug/servers/package" params={{ orgSlug }} className={buttonLook()}>
-        <Package />
+        <Package className="max-sm:hidden" />
         Package
       </Link>
       <Link to="/$orgSlug/servers/new" params={{ orgSlug }} className={buttonLook({ variant: "primary" })}>

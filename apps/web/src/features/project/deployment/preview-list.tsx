@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { versionText } from "@towpath/core/delivery/build/version/schema";
-import { SquareTerminal } from "lucide-react";
+import { ScrollText, SquareTerminal } from "lucide-react";
 import { CommitSummary } from "~/features/project/build/commit-line.tsx";
 import { OneWayButton } from "~/features/project/build/go-live-dialog.tsx";
 import { MakeNewestLive } from "~/features/project/build/rolled-back.tsx";
@@ -51,6 +51,15 @@ function Preview({ project, branch }: { project: ProjectKey; branch: BranchItem 
         ) : null}
         {newer && <NewestBuild project={project} build={newer} isLive={liveBuild !== null} />}
       </div>
+      {newer?.status === "failed" ? (
+        <Link
+          to="/$orgSlug/$projectName/build-logs/$buildId"
+          params={{ ...project, buildId: newer.id }}
+          className={buttonLook({ size: "sm" })}
+        >
+          <ScrollText /> See why
+        </Link>
+      ) : null}
       {liveBuild && deployment && (
         <div className="flex max-w-full min-w-0 flex-wrap items-center gap-2">
           <ServerUrl url={deployment.url} />

@@ -28,7 +28,7 @@ type StatsPanelProps = {
 export function StatsPanel({ stats, deployments, onPeriod, onShowRefused, onShowLimited }: StatsPanelProps) {
   return (
     <Card className="flex flex-wrap items-stretch gap-x-8 gap-y-3 px-4 py-3" aria-label="Numbers">
-      <dl className="grid grid-cols-2 content-center gap-x-6 gap-y-2 max-sm:w-full sm:grid-cols-4 xl:grid-cols-2">
+      <dl className="grid grid-cols-2 content-center gap-x-6 gap-y-2 max-sm:w-full max-sm:[&>:first-child:nth-last-child(odd)]:col-span-2 sm:grid-cols-4 xl:grid-cols-2">
         <Figure name="Requests" value={stats && formatCount(stats.total)} />
         <Figure
           name="Errors"

@@ -6,7 +6,7 @@ const statsPauseMs = 5000;
 
 /**
  * While `live` and the page is visible, calls `onRows` when the project's request log changes, and `onStats` too, at most
- * every five seconds. Also calls both when the page becomes visible again. Returns false when no change events arrive
+ * every five seconds. Also calls both when it has changed while the page wasn't visible. Returns false when no change events arrive
  * and the caller must poll.
  */
 export function useLogChanges(
@@ -33,7 +33,9 @@ export function useLogChanges(
       }, statsPauseMs);
     };
     const path = `/api/projects/${encodeURIComponent(orgSlug)}/${encodeURIComponent(projectName)}/request-log-changes`;
-    const close = openLogConnection(path, {
+    // What is shown is as old as the document, or newer. By a clock that goes on while the machine sleeps.
+    const ageMs = () => Math.ceil(Math.max(1, Date.now() - performance.timeOrigin));
+    const close = openLogConnection(() => `${path}?age=${ageMs()}`, {
       onState: (state) => setIsNotified(state === "open" || state === "connecting"),
       onProblem: () => {},
       onEvent: () => {

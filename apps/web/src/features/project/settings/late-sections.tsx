@@ -1,8 +1,8 @@
-import { lazyPart } from "~/ui/lazy-part.tsx";
+import { latePart } from "~/ui/late-part.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 
 /** The sections below the first ones. */
-export const LateSections = lazyPart(
+export const LateSections = latePart(
   async () => (await import("./lower-sections.tsx")).LowerSections,
   <Skeleton className="h-screen w-full" />,
 );

@@ -1,15 +1,18 @@
 import { useQueryClient, useQueryErrorResetBoundary } from "@tanstack/react-query";
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
 import { type ReactNode, useCallback } from "react";
-import { SignedOut } from "~/features/shared/session/signed-out.tsx";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { Button } from "~/ui/button.tsx";
 import { classifyError } from "~/ui/classify-error.ts";
 import { ErrorScreen } from "~/ui/error-screen.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
 import { Main } from "~/ui/main.tsx";
 import { RenderError } from "./error-screens.tsx";
 import { failureTitle } from "./failure-title.ts";
 import { isOfflineFailure, OfflinePage } from "./offline.tsx";
+
+// The server has just answered: this can be loaded, too.
+const SignedOut = lazyPart(async () => (await import("~/features/shared/session/signed-out.tsx")).SignedOut);
 
 /**
  * The router's `defaultErrorComponent`. Errors of loaders, guards and queries get ERR-1, ERR-2 or ERR-3, or the page

@@ -26,8 +26,13 @@ function isProblem(value: unknown): value is Problem {
 /**
  * Keeps a log stream open and returns the function that closes it. A broken connection is reopened after the last event
  * received. Uses `fetch` rather than `EventSource`, which doesn't expose why a server refuses.
+ *
+ * @param url or what makes the one of each attempt
  */
-export function openLogConnection(url: string, { onState, onProblem, onEvent }: ConnectionEvents): () => void {
+export function openLogConnection(
+  url: string | (() => string),
+  { onState, onProblem, onEvent }: ConnectionEvents,
+): () => void {
   const stopped = new AbortController();
   const { signal } = stopped;
   let lastId = "";
@@ -40,7 +45,7 @@ export function openLogConnection(url: string, { onState, onProblem, onEvent }: 
   /** Reads one connection to its end. Returns the final state, or the delay before the next attempt. */
   async function connect(): Promise<"ended" | "refused" | number> {
     const headers = { accept: "text/event-stream", ...(lastId === "" ? {} : { "last-event-id": lastId }) };
-    const answer = await fetch(url, { headers, signal });
+    const answer = await fetch(typeof url === "string" ? url : url(), { headers, signal });
     if (!answer.ok) return refused(answer);
     if (!answer.body || !answer.headers.get("content-type")?.startsWith("text/event-stream")) {
       await answer.body?.cancel();

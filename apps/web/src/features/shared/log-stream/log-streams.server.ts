@@ -4,10 +4,18 @@ import type { Context } from "@towpath/core/context";
 import { authorizeBuild, getBuild, isEnded } from "@towpath/core/delivery/build";
 import type { BuildStatus } from "@towpath/core/delivery/build/contract";
 import { authorizeDeployment } from "@towpath/core/delivery/deployment";
-import { buildLogChannel, readBuildLog, readServerLogs, requestLogChannel, serverLogChannel } from "@towpath/logs";
+import {
+  buildLogChannel,
+  hasRowsSince,
+  readBuildLog,
+  readServerLogs,
+  requestLogChannel,
+  serverLogChannel,
+} from "@towpath/logs";
 import { services } from "~/compose.server.ts";
 import { eventStream, idParameter, lastEventId, type Send, wakeable } from "~/http/streams/event-stream.server.ts";
 import { streamReader } from "~/http/streams/stream-reader.server.ts";
+import { readRequestLogs } from "./log-reader.server.ts";
 
 // Each stream waits for a PostgreSQL notification and then reads new rows. It also polls, because a notification can
 // get lost while the listening connection reconnects.
@@ -133,10 +141,13 @@ async function followServer(
 /** Pages refetch their rows at each `changed` event, so this is the shortest interval between two. */
 const changedPauseMs = 1000;
 const changedWaitMs = 60_000;
+/** A row is written after its call, which it has the time of. */
+const lateMs = 30_000;
 
 /**
- * GET /api/projects/{orgSlug}/{projectName}/request-log-changes: a `changed` event when it opens, and another one
- * whenever the project's request log has new rows.
+ * GET /api/projects/{orgSlug}/{projectName}/request-log-changes: a `changed` event whenever the project's request log has
+ * new rows. The first one comes when it opens; with `?age=`, of what the page shows in milliseconds, only if the log may
+ * have rows that are newer.
  */
 export async function requestLogStream(
   project: { orgSlug: string; projectName: string },
@@ -147,16 +158,30 @@ export async function requestLogStream(
   const reader = await streamReader(request, async (ctx) => {
     projectId = (await authorizeProject(ctx, permission, project)).project.id;
   });
-  return eventStream(request, reader, (send, signal) => followRequestLog(projectId, send, signal));
+  const age = idParameter(request, "age");
+  const seen = age === 0 ? 0 : Date.now() - age;
+  return eventStream(request, reader, (send, signal) => followRequestLog(projectId, seen, send, signal));
 }
 
-async function followRequestLog(projectId: string, send: Send, signal: AbortSignal): Promise<void> {
+/** `seen`: until when the page knows the log. */
+async function followRequestLog(projectId: string, seen: number, send: Send, signal: AbortSignal): Promise<void> {
   const waiting = wakeable(signal);
-  const stop = services().notifications.subscribe({ channel: requestLogChannel, payload: projectId }, waiting.wake);
+  let isNamed = false;
+  // Without a payload, notifications may have been missed.
+  const stop = services().notifications.subscribe({ channel: requestLogChannel, payload: projectId }, (payload) => {
+    isNamed ||= payload !== undefined;
+    waiting.wake();
+  });
+  let since = seen - lateMs;
+  waiting.wake();
   try {
-    await send({ event: "changed", data: {} });
     while (!signal.aborted) {
       if (!(await waiting.wait(changedWaitMs)) || signal.aborted) continue;
+      const isNew = isNamed || since < 0;
+      isNamed = false;
+      const now = Date.now();
+      if (!isNew && !(await readRequestLogs((log) => hasRowsSince(log, projectId, new Date(since))))) continue;
+      since = now - lateMs;
       await send({ event: "changed", data: {} });
       await sleep(changedPauseMs, undefined, { signal }).catch(() => {});
     }

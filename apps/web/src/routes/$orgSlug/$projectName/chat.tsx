@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { ChatPage } from "~/features/inspector/chat/chat-page.tsx";
 import { type ChatSearch, chatSearchParameters } from "~/features/inspector/chat/chat-search.ts";
-import { chatQuery, chatSetupQuery } from "~/features/inspector/conversation/chat.functions.ts";
+import { chatQuery, chatSetupQuery, loadKnownQuestions } from "~/features/inspector/conversation/chat.functions.ts";
 import { deploymentBuildQuery } from "~/features/inspector/inspector/inspector.functions.ts";
 import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
 import { chosenBranch } from "~/features/project/deployment/chosen-branch.ts";
@@ -12,7 +12,13 @@ export const Route = createFileRoute("/$orgSlug/$projectName/chat")({
   loader: async ({ context: { queryClient }, params, deps }) => {
     const readBuild = async () => {
       const { branch } = chosenBranch(await queryClient.ensureQueryData(branchesQuery(params)), deps);
-      if (branch) await queryClient.ensureQueryData(deploymentBuildQuery(params, branch.deployment.id));
+      if (!branch) return;
+      const { id: buildId, manifest } = await queryClient.ensureQueryData(
+        deploymentBuildQuery(params, branch.deployment.id),
+      );
+      // Within the app, the page asks by itself. If this fails, too.
+      if (import.meta.env.SSR && manifest && !deps.chat)
+        await loadKnownQuestions(queryClient, params, { buildId, manifest }).catch(() => {});
     };
     // Together, as the branches are known within the app.
     await Promise.all([

@@ -3,7 +3,6 @@ import { useEffect, useId, useRef, useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
-import { TextField } from "~/ui/field.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
 import { lazyPart } from "~/ui/lazy-part.tsx";
 import type { Calls } from "../calls/use-calls.ts";
@@ -11,10 +10,11 @@ import { type InspectorItem, isDestructive, itemTexts } from "../inspector-items
 import type { Arguments } from "../schema-form/form-arguments.ts";
 import type { ServerCall } from "../server-call.ts";
 import { CopyCallMenu, type SnippetPlace } from "../share/copy-call-menu.tsx";
-import { DestructiveDialog } from "./destructive-dialog.tsx";
 import { firstDraft, ItemForm } from "./item-form.tsx";
 
 const JsonTree = lazyPart(async () => (await import("~/ui/json-tree.tsx")).JsonTree);
+const AuthorizationField = lazyPart(async () => (await import("./authorization-field.tsx")).AuthorizationField);
+const DestructiveDialog = lazyPart(async () => (await import("./destructive-dialog.tsx")).DestructiveDialog);
 
 const actionLabels = {
   tools: "Call tool",
@@ -56,7 +56,7 @@ export function ItemPane({ item, calls, mayCall, askAuthorization, initial, snip
         )}
         {askAuthorization && mayCall && <AuthorizationField calls={calls} />}
         {/* Earlier input would be lost when calls of an earlier visit fill in the form. */}
-        <fieldset disabled={!calls.isLoaded} className="mt-4 min-w-0">
+        <fieldset disabled={!calls.isLoaded} data-waiting={calls.isLoaded ? undefined : ""} className="mt-4 min-w-0">
           <ItemForm
             item={item}
             initial={initial}
@@ -74,15 +74,17 @@ export function ItemPane({ item, calls, mayCall, askAuthorization, initial, snip
           />
         </fieldset>
         {item.tab === "tools" && <ToolSchemas item={item} />}
-        <DestructiveDialog
-          name={itemTexts(item).name}
-          open={asked !== null}
-          onCancel={() => setAsked(null)}
-          onCall={() => {
-            if (asked) run(asked);
-            setAsked(null);
-          }}
-        />
+        {isDestructive(item) && (
+          <DestructiveDialog
+            name={itemTexts(item).name}
+            open={asked !== null}
+            onCancel={() => setAsked(null)}
+            onCall={() => {
+              if (asked) run(asked);
+              setAsked(null);
+            }}
+          />
+        )}
       </div>
       <footer className="sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-b-lg border-t bg-surface px-4 py-2.5">
         <Button
@@ -91,7 +93,8 @@ export function ItemPane({ item, calls, mayCall, askAuthorization, initial, snip
           variant="primary"
           busy={calls.isRunning}
           // Before the page's script runs, the browser itself would submit the form.
-          disabled={!mayCall || !calls.isLoaded}
+          disabled={!mayCall}
+          waiting={!calls.isLoaded}
           aria-describedby={mayCall ? undefined : reasonId}
           aria-keyshortcuts="Control+Enter Meta+Enter"
           icon={<Play />}
@@ -111,28 +114,6 @@ export function ItemPane({ item, calls, mayCall, askAuthorization, initial, snip
         <CopyCallMenu className="ml-auto" item={item} callNow={() => draft.current} place={snippets} />
       </footer>
     </section>
-  );
-}
-
-/** Kept while the page is open, for all calls. */
-function AuthorizationField({ calls }: { calls: Calls }) {
-  const [value, setValue] = useState(calls.authorization.current);
-  return (
-    <TextField
-      fieldClassName="mt-4"
-      label="Authorization header"
-      hint="This server authenticates callers itself. The header is sent with each call and never stored."
-      optional
-      mono
-      type="password"
-      autoComplete="off"
-      placeholder="Bearer …"
-      value={value}
-      onChange={(next) => {
-        setValue(next);
-        calls.authorization.current = next;
-      }}
-    />
   );
 }
 
