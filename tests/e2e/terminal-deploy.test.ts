@@ -9,6 +9,7 @@ import { pushBranch } from "../instance/operator.ts";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { databaseUrlOf, runningProcessOf } from "../instance/processes.ts";
 import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
+import { isThorough } from "../thorough.ts";
 
 const dataDirectory = inject("dataDirectory");
 const name = "terminal-deploy";
@@ -64,6 +65,7 @@ test("OPS-4 a redeploy changes only the passed settings: entrypoint and callers 
   await expect.poll(strangerStatus).toBe(401);
   expect(await builds()).toEqual(built);
 
+  if (!isThorough) return;
   const rebuilt = await deploy("--rebuild");
   expect(rebuilt.stdout).toContain("Live: ");
   expect(await builds()).toEqual([...built, built[1]]);
@@ -95,23 +97,27 @@ test("PRJ-14 OPS-4 a rollback from the terminal makes the version before live ag
   expect(await outputOf("status", name)).not.toContain("Rolled back");
 });
 
-test("PRJ-14 OPS-4 a preview is promoted from the terminal, which follows it until production has it", async () => {
-  const instance = { url: inject("url"), dataDirectory };
-  const commit = await pushBranch(instance, { name, branch: "better", message: "Better" });
-  const isLive = "SELECT count(*)::int AS n FROM route JOIN project ON project.id = project_id WHERE project.name = $1";
-  await expect.poll(async () => (await database.query(isLive, [name])).rows[0].n, { timeout: 60_000 }).toBe(2);
-  const promoted = await towpath("promote", name, "better", "--data-dir", dataDirectory);
-  expect([promoted.status, promoted.stdout]).toEqual([
-    0,
-    expect.stringMatching(/Promoting [0-9a-f]{7} Better[\s\S]*Reused from the preview[\s\S]*Live: /),
-  ]);
-  const live = `SELECT commit_sha, build.trigger FROM route JOIN deployment ON deployment.id = deployment_id
+test.runIf(isThorough)(
+  "PRJ-14 OPS-4 a preview is promoted from the terminal, which follows it until production has it",
+  async () => {
+    const instance = { url: inject("url"), dataDirectory };
+    const commit = await pushBranch(instance, { name, branch: "better", message: "Better" });
+    const isLive =
+      "SELECT count(*)::int AS n FROM route JOIN project ON project.id = project_id WHERE project.name = $1";
+    await expect.poll(async () => (await database.query(isLive, [name])).rows[0].n, { timeout: 60_000 }).toBe(2);
+    const promoted = await towpath("promote", name, "better", "--data-dir", dataDirectory);
+    expect([promoted.status, promoted.stdout]).toEqual([
+      0,
+      expect.stringMatching(/Promoting [0-9a-f]{7} Better[\s\S]*Reused from the preview[\s\S]*Live: /),
+    ]);
+    const live = `SELECT commit_sha, build.trigger FROM route JOIN deployment ON deployment.id = deployment_id
     JOIN build ON build.id = build_id JOIN project ON project.id = route.project_id
     WHERE project.name = $1 AND deployment.environment = 'production'`;
-  expect((await database.query(live, [name])).rows).toEqual([{ commit_sha: commit, trigger: "promote" }]);
-  const unknown = await towpath("promote", name, "nowhere", "--data-dir", dataDirectory);
-  expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining("there is no such branch")]);
-});
+    expect((await database.query(live, [name])).rows).toEqual([{ commit_sha: commit, trigger: "promote" }]);
+    const unknown = await towpath("promote", name, "nowhere", "--data-dir", dataDirectory);
+    expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining("there is no such branch")]);
+  },
+);
 
 /** Starts a deploy and resolves with the running command once the build has printed its first line. */
 async function deployUntilFirstLine() {

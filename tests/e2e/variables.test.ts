@@ -9,6 +9,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { launchChromium } from "../chromium.ts";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
+import { isThorough } from "../thorough.ts";
 import { expectAccessible } from "./accessible.ts";
 import { connectGitHub, createOrganization, newVisitor, signUp } from "./browser.ts";
 
@@ -134,69 +135,75 @@ test("ONB-5 RUN-4 a server that needs its variables goes live with them, and the
   expect(complaints).toEqual([]);
 });
 
-test("PRJ-11 KEY-1 a build that lacks variables leads to the settings, and from there to a live server", async () => {
-  const late = `late-variables-${process.pid}`;
-  await page.goto(`${url}/${slug}/welcome/choose-repo`);
-  await page.getByRole("listitem").filter({ hasText: "needy" }).getByRole("link").click();
-  await page.getByLabel("Server name").fill(late);
-  await page.getByText("This name is available").waitFor();
-  await page.getByRole("radio", { name: /Open to anyone/ }).click();
-  await deploy();
-  await page.waitForURL(/\/build-logs\//);
-  await page.getByText("Settings → Environment variables").first().waitFor({ timeout: 90_000 });
-  await page.getByRole("link", { name: "Open settings" }).click();
-  await page.waitForURL(/\/settings#variables$/);
-  await page.getByText("No variables yet").waitFor();
-  await page.getByText("The latest build of main failed: GREETING and PRIVATE_KEY are missing").waitFor();
-  await expect.poll(() => name(1).inputValue()).toBe("GREETING");
-  await expect.poll(() => name(2).inputValue()).toBe("PRIVATE_KEY");
-  await expectAccessible(page);
-  await paste(1, `GREETING=wrong\nPRIVATE_KEY="${privateKey}"\nUNUSED=1\n`);
-  await page.getByRole("button", { name: "Save variables" }).click();
-  const stored = page.getByRole("table", { name: "Environment variables", exact: true });
-  await expect.poll(() => stored.locator("tbody").getByRole("row").count()).toBe(3);
-  await page.getByRole("button", { name: "Edit GREETING" }).click();
-  await value("GREETING").fill("good evening");
-  await expectAccessible(page);
-  await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByRole("dialog").waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Delete UNUSED" }).click();
-  await page.getByRole("button", { name: "Delete variable" }).click();
-  await expect.poll(() => stored.locator("code").allTextContents()).toEqual(["GREETING", "PRIVATE_KEY"]);
-  await page.getByText("Saved. It takes effect with the next build.").waitFor();
-  await page.getByText("keeps its old variables until the next deployment").first().waitFor();
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))");
-  await expectAccessible(page);
-  await page.emulateMedia({ colorScheme: "light" });
-  await expect.poll(() => page.content()).not.toContain("good evening");
-  await page.getByRole("button", { name: "Rebuild" }).click();
-  await page.waitForURL(/\/build-logs\//);
-  await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
-  expect(await toolAnswer(late)).toMatchObject([{ type: "text", text: `good evening|${privateKey}` }]);
-});
+test.runIf(isThorough)(
+  "PRJ-11 KEY-1 a build that lacks variables leads to the settings, and from there to a live server",
+  async () => {
+    const late = `late-variables-${process.pid}`;
+    await page.goto(`${url}/${slug}/welcome/choose-repo`);
+    await page.getByRole("listitem").filter({ hasText: "needy" }).getByRole("link").click();
+    await page.getByLabel("Server name").fill(late);
+    await page.getByText("This name is available").waitFor();
+    await page.getByRole("radio", { name: /Open to anyone/ }).click();
+    await deploy();
+    await page.waitForURL(/\/build-logs\//);
+    await page.getByText("Settings → Environment variables").first().waitFor({ timeout: 90_000 });
+    await page.getByRole("link", { name: "Open settings" }).click();
+    await page.waitForURL(/\/settings#variables$/);
+    await page.getByText("No variables yet").waitFor();
+    await page.getByText("The latest build of main failed: GREETING and PRIVATE_KEY are missing").waitFor();
+    await expect.poll(() => name(1).inputValue()).toBe("GREETING");
+    await expect.poll(() => name(2).inputValue()).toBe("PRIVATE_KEY");
+    await expectAccessible(page);
+    await paste(1, `GREETING=wrong\nPRIVATE_KEY="${privateKey}"\nUNUSED=1\n`);
+    await page.getByRole("button", { name: "Save variables" }).click();
+    const stored = page.getByRole("table", { name: "Environment variables", exact: true });
+    await expect.poll(() => stored.locator("tbody").getByRole("row").count()).toBe(3);
+    await page.getByRole("button", { name: "Edit GREETING" }).click();
+    await value("GREETING").fill("good evening");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Delete UNUSED" }).click();
+    await page.getByRole("button", { name: "Delete variable" }).click();
+    await expect.poll(() => stored.locator("code").allTextContents()).toEqual(["GREETING", "PRIVATE_KEY"]);
+    await page.getByText("Saved. It takes effect with the next build.").waitFor();
+    await page.getByText("keeps its old variables until the next deployment").first().waitFor();
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))");
+    await expectAccessible(page);
+    await page.emulateMedia({ colorScheme: "light" });
+    await expect.poll(() => page.content()).not.toContain("good evening");
+    await page.getByRole("button", { name: "Rebuild" }).click();
+    await page.waitForURL(/\/build-logs\//);
+    await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
+    expect(await toolAnswer(late)).toMatchObject([{ type: "text", text: `good evening|${privateKey}` }]);
+  },
+);
 
-test("PRJ-11 VAL-2 VAL-3 a wrong entrypoint is shown at its field, and the next build uses the saved one", async () => {
-  await page.getByRole("link", { name: "Settings", exact: true }).click();
-  const entrypoint = page.getByLabel("Entrypoint");
-  await page.getByLabel(/Requirements file/).fill("../x.txt");
-  await page.getByText("Requirements file cannot reference parent directories").waitFor();
-  await page.getByLabel(/Requirements file/).fill("");
-  await entrypoint.fill("/server.py");
-  await page.getByText("Entrypoint must be a relative path from the repo root").waitFor();
-  await entrypoint.fill("absent.py");
-  await page.getByRole("form", { name: "Build" }).getByRole("button", { name: "Save" }).click();
-  await page.getByRole("button", { name: "Rebuild" }).click();
-  await page.getByText("The entrypoint absent.py doesn't exist").first().waitFor({ timeout: 90_000 });
-  await page.getByRole("link", { name: "Open settings" }).click();
-  await page.waitForURL(/\/settings#build$/);
-  await expect.poll(() => entrypoint.inputValue()).toBe("absent.py");
-  await entrypoint.fill("server.py:mcp");
-  await page.getByRole("form", { name: "Build" }).getByRole("button", { name: "Save" }).click();
-  await page.getByRole("button", { name: "Rebuild" }).click();
-  await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
-  expect(complaints).toEqual([]);
-});
+test.runIf(isThorough)(
+  "PRJ-11 VAL-2 VAL-3 a wrong entrypoint is shown at its field, and the next build uses the saved one",
+  async () => {
+    await page.getByRole("link", { name: "Settings", exact: true }).click();
+    const entrypoint = page.getByLabel("Entrypoint");
+    await page.getByLabel(/Requirements file/).fill("../x.txt");
+    await page.getByText("Requirements file cannot reference parent directories").waitFor();
+    await page.getByLabel(/Requirements file/).fill("");
+    await entrypoint.fill("/server.py");
+    await page.getByText("Entrypoint must be a relative path from the repo root").waitFor();
+    await entrypoint.fill("absent.py");
+    await page.getByRole("form", { name: "Build" }).getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Rebuild" }).click();
+    await page.getByText("The entrypoint absent.py doesn't exist").first().waitFor({ timeout: 90_000 });
+    await page.getByRole("link", { name: "Open settings" }).click();
+    await page.waitForURL(/\/settings#build$/);
+    await expect.poll(() => entrypoint.inputValue()).toBe("absent.py");
+    await entrypoint.fill("server.py:mcp");
+    await page.getByRole("form", { name: "Build" }).getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Rebuild" }).click();
+    await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
+    expect(complaints).toEqual([]);
+  },
+);
 
 test("GW-7 PRJ-11 KEY-4 payloads are in the log's drawer while the project keeps them, without values of variables, and not after", async () => {
   const keep = page.getByRole("switch", { name: "Keep payloads" });

@@ -284,24 +284,27 @@ test.runIf(isThorough)(
   },
 );
 
-test("OPS-1 a port that is taken ends all processes with status 1 and says which setting to change", async () => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-  const port = String((taken.address() as { port: number }).port);
-  const child = spawnGateway({
-    DATABASE_URL: rig.config.databaseUrl,
-    TOWPATH_DATA_DIR: join(directory, "second"),
-    TOWPATH_RUN_DIR: directory,
-    TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
-    TOWPATH_GATEWAY_PORT: port,
-    TOWPATH_GATEWAY_WORKERS: "2",
-  });
-  let text = "";
-  child.stdout?.on("data", (chunk) => {
-    text += chunk;
-  });
-  const code = await new Promise((resolve) => child.once("close", resolve));
-  expect(code).toBe(1);
-  expect(text).toContain(`Port ${port} on 127.0.0.1 is in use: choose another by TOWPATH_GATEWAY_PORT.`);
-  await new Promise((resolve) => taken.close(resolve));
-});
+test.runIf(isThorough)(
+  "OPS-1 a port that is taken ends all processes with status 1 and says which setting to change",
+  async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const port = String((taken.address() as { port: number }).port);
+    const child = spawnGateway({
+      DATABASE_URL: rig.config.databaseUrl,
+      TOWPATH_DATA_DIR: join(directory, "second"),
+      TOWPATH_RUN_DIR: directory,
+      TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
+      TOWPATH_GATEWAY_PORT: port,
+      TOWPATH_GATEWAY_WORKERS: "2",
+    });
+    let text = "";
+    child.stdout?.on("data", (chunk) => {
+      text += chunk;
+    });
+    const code = await new Promise((resolve) => child.once("close", resolve));
+    expect(code).toBe(1);
+    expect(text).toContain(`Port ${port} on 127.0.0.1 is in use: choose another by TOWPATH_GATEWAY_PORT.`);
+    await new Promise((resolve) => taken.close(resolve));
+  },
+);

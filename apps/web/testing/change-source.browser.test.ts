@@ -9,7 +9,7 @@ import { and, desc, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { openPackageIndex } from "./package-index.ts";
 import { openSiteWithGitHub } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -68,13 +68,6 @@ async function stored(name: string) {
   return { project: found, build: newest };
 }
 
-async function expectGood(): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
-}
-
 test.runIf(isThorough)(
   "SRC-1 UI-2 a package's server moves to a GitHub repository and back, by keyboard, with the pickers of a new server",
   async () => {
@@ -102,7 +95,7 @@ test.runIf(isThorough)(
     await account.press("Enter");
     await page.getByRole("option", { name: `acme-${owner.organization.slug}` }).click();
     await form.getByText("Couldn't load the repositories").waitFor({ timeout: 30_000 });
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     await account.press("Enter");
     await page.getByRole("option", { name: "ada", exact: true }).click();
     await form.getByRole("button", { name: "Choose weather" }).waitFor();
@@ -110,12 +103,12 @@ test.runIf(isThorough)(
     await form.getByText("No matching repositories").waitFor();
     await form.getByRole("searchbox", { name: "Search repositories" }).press("Enter");
     await form.getByRole("searchbox", { name: "Search repositories" }).fill("e");
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
 
     await form.getByRole("button", { name: "Choose empty" }).press("Enter");
     await form.getByRole("button", { name: "Change source and build" }).press("Enter");
     await form.getByText("ada/empty has no commits yet. Push one, then try again.").waitFor();
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     expect((await stored(name)).project).toMatchObject({ packageName: "shop-mcp", repositoryId: null });
     await form.getByRole("button", { name: "Choose another repository" }).press("Enter");
     await form.getByRole("button", { name: "Choose weather" }).press("Enter");
@@ -124,7 +117,7 @@ test.runIf(isThorough)(
     await page.keyboard.press("Enter");
     await form.getByText("The repository has no branch nope.").waitFor();
     await form.getByLabel("Branch").fill("next");
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/moving-server\/build-logs\//);
     expect(await stored(name)).toMatchObject({
@@ -149,7 +142,7 @@ test.runIf(isThorough)(
     expect(await patch("main")).toMatchObject({ status: 200, answer: { kind: "github", branch: "main" } });
     await page.reload();
     expect(await chosen.textContent()).toBe("main");
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     await source.getByRole("button", { name: "Change source" }).press("Enter");
     await source.getByLabel("Repository's URL").fill("pip install shop-mcp");
     await source.getByRole("button", { name: "Use the package shop-mcp" }).press("Enter");
@@ -161,7 +154,7 @@ test.runIf(isThorough)(
     await form.getByRole("button", { name: "1.9.0" }).press("Enter");
     await form.getByRole("checkbox", { name: /Deploy new versions/ }).press("Space");
     await form.getByText("Settings that name files of the repository are cleared").waitFor();
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     await form.getByRole("button", { name: "Change source and build" }).press("Enter");
     await page.waitForURL(/\/moving-server\/build-logs\//);
     expect(await stored(name)).toMatchObject({

@@ -8,10 +8,10 @@ import { type GitServer, git, makeRepository, serveGitRepositories } from "@towp
 import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, newVisitor, seededMember } from "./visitor.ts";
 
-const site = openSite(() => ({ TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8" }));
+const site = sharedSite();
 const content = {
   "server.py": "import os\n\nmcp = None\n",
   "README.md": "Tools\n",

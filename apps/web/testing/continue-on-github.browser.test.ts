@@ -8,7 +8,7 @@ import { commitFiles, git, makeRepository } from "@towpath/git/testing";
 import { and, eq, like } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { openSiteWithGitHub } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -64,13 +64,6 @@ async function connect(login: string, accountType: "User" | "Organization"): Pro
   return installationId;
 }
 
-async function expectGood(): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
-}
-
 const refsAt = async (owner: string, name: string) => {
   const { pushUrl } = await gitHub.admin.ensureRepository({ owner, name });
   const text = await git(work(), "ls-remote", pushUrl, "refs/heads/*", "refs/tags/*");
@@ -102,7 +95,7 @@ test("SRC-3 UI-2 a repository moves to a person's account by keyboard: through G
   expect(await section.getByRole("link", { name: "Connect GitHub" }).getAttribute("href")).toBe(
     `/${owner.organization.slug}/settings/github`,
   );
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
 
   [acme, ada] = [await connect("acme", "Organization"), await connect("ada", "User")];
   await page.reload();
@@ -115,7 +108,7 @@ test("SRC-3 UI-2 a repository moves to a person's account by keyboard: through G
   await form.getByRole("button", { name: "Move to GitHub" }).press("Enter");
   await form.getByText("contains only letters, numbers").waitFor();
   await form.getByText(new RegExp(`The servers ${server("storms")}, ${server("weather")} are built`)).waitFor();
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await form.getByLabel("Name on GitHub").fill("rainy-weather");
   await form.getByRole("combobox", { name: "Who can see it" }).press("Enter");
   await page.getByRole("option", { name: "Public" }).click();
@@ -128,12 +121,12 @@ test("SRC-3 UI-2 a repository moves to a person's account by keyboard: through G
   await form.getByText("You signed in to GitHub as ada.").waitFor();
   expect(await form.getByLabel("Name on GitHub").inputValue()).toBe("rainy-weather");
   expect(await form.getByRole("combobox", { name: "Who can see it" }).textContent()).toContain("Public");
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await gitHub.setPushRule('echo "error: GH013: Push cannot contain secrets." >&2\nexit 1');
   await form.getByRole("button", { name: "Move to GitHub" }).press("Enter");
   await form.getByText("The repository was not moved").waitFor();
   await form.getByText(/GH013: Push cannot contain secrets.*Revoke the secret/).waitFor();
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   for (const row of await rowsOf("weather", "storms")) expect(row).toMatchObject({ installationId: null });
 
   await gitHub.setPushRule(null);
@@ -144,7 +137,7 @@ test("SRC-3 UI-2 a repository moves to a person's account by keyboard: through G
   await source.getByText(`git remote set-url origin ${gitHub.url}/ada/rainy-weather.git`).waitFor();
   await source.getByRole("link", { name: "ada/rainy-weather" }).waitFor();
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toContain("continues as");
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   expect(await refsAt("ada", "rainy-weather")).toEqual(everything);
   for (const row of await rowsOf("weather", "storms"))
     expect(row).toMatchObject({

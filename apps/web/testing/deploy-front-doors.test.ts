@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { watchPathsProblem } from "@towpath/core/projects/project/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { openSiteWithGitHub } from "./site.ts";
 import { answerOf, callServerFunction, signedUpVisitor, type Visitor } from "./visitor.ts";
 
@@ -189,14 +190,17 @@ test("ONB-5 OPS-4 BLD-15 dashboard and REST accept the same: a project with a bu
   ]);
 });
 
-test("OPS-4 BLD-15 the terminal sets and shows watch paths, and refuses what the form refuses, with the same errors", async () => {
-  const { stdout } = await command("settings", "door-rest", "--watch", "servers/two", "--watch", "!docs");
-  expect(stdout).toMatch(/watch paths +servers\/two, !docs\n(.*\n)*Watch paths take effect with the next push\./);
-  const wrong = "../elsewhere";
-  expect(await refusal(command("settings", "door-rest", "--watch", wrong))).toContain(watchPathsProblem([wrong]));
-  const none = await command("settings", "door-rest", "--watch=", "--json");
-  expect(JSON.parse(none.stdout).watchPaths).toEqual([]);
-});
+test.runIf(isThorough)(
+  "OPS-4 BLD-15 the terminal sets and shows watch paths, and refuses what the form refuses, with the same errors",
+  async () => {
+    const { stdout } = await command("settings", "door-rest", "--watch", "servers/two", "--watch", "!docs");
+    expect(stdout).toMatch(/watch paths +servers\/two, !docs\n(.*\n)*Watch paths take effect with the next push\./);
+    const wrong = "../elsewhere";
+    expect(await refusal(command("settings", "door-rest", "--watch", wrong))).toContain(watchPathsProblem([wrong]));
+    const none = await command("settings", "door-rest", "--watch=", "--json");
+    expect(JSON.parse(none.stdout).watchPaths).toEqual([]);
+  },
+);
 
 /** As GitHub sends one with each repository. */
 const cloneToken = "clone-token-of-";

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import { builtWeb } from "./built-web.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { newVisitor, seededMember, signedUpVisitor } from "./visitor.ts";
 import { startWeb } from "./web-process.ts";
 
-const site = openSite();
+const site = sharedSite();
 test("each document has a CSP with its own nonce, and every inline script carries it", async () => {
   const nonces = new Set<string>();
   for (const path of ["/", "/provider/sign-in", "/provider/sign-up", "/no/such/page/at/all"]) {

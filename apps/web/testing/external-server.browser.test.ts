@@ -5,10 +5,10 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { openServerElsewhere } from "./server-elsewhere.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-const site = openSite(() => ({ TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8" }));
+const site = sharedSite();
 const browser = openBrowser();
 const elsewhere = openServerElsewhere();
 let page: Page;
@@ -121,7 +121,11 @@ test.runIf(isThorough)(
     await page.getByRole("form", { name: "Address" }).getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved. It applies from now on.").waitFor();
     await expect.poll(() => page.getByText("The last check failed").count(), { timeout: 15_000 }).toBe(0);
-    const [stored] = await site.db.select().from(externalServer);
+    const [server] = await rows();
+    const [stored] = await site.db
+      .select()
+      .from(externalServer)
+      .where(eq(externalServer.projectId, server?.id ?? ""));
     expect(stored).toMatchObject({
       credentialHeader: "authorization",
       credentialVersion: 2,

@@ -8,11 +8,11 @@ import { strToU8, zipSync } from "fflate";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
-import { expectAccessible, newPage, openBrowser, untilHydrated } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { expectAccessibleInBothThemes, newPage, openBrowser, untilHydrated } from "./browser.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let directory: string;
 let owner: Member;
@@ -77,13 +77,6 @@ async function choose(where: ReturnType<typeof upload>, button: string, path: st
   await (await chooser).setFiles(path);
 }
 
-async function expectGood(): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
-}
-
 test("SRC-4 from sign-up to the first server in three clicks, without GitHub: account, proposed organization, sample", async () => {
   const context = await browser.newContext();
   const visitor = await newPage(context);
@@ -112,13 +105,13 @@ test("SRC-4 from sign-up to the first server in three clicks, without GitHub: ac
 test("SRC-4 a folder is chosen by keyboard, its ignored files are shown, and it becomes a repository, a server and a build", async () => {
   await page.goto(`${orgUrl()}/servers/new`);
   await upload().getByText("up to 200 MB and 20,000 files").waitFor();
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await choose(upload(), "Choose a folder", await folder("weather", weather));
   const picked = page.getByRole("region", { name: "To upload" });
   await picked.getByText(/^2 files, \d+ B\. Left out: \.env, \.git\/, __pycache__\/, node_modules\/\.$/).waitFor();
   await picked.getByText(/\.env has secrets/).waitFor();
   expect(await page.getByLabel("Server name").inputValue()).toBe("weather");
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await page.getByLabel("Server name").fill("weather-station");
   await page.getByText("This name is available.").waitFor();
   await page.getByRole("textbox", { name: "Name of variable 1" }).fill("WEATHER_KEY");
@@ -133,45 +126,48 @@ test("SRC-4 a folder is chosen by keyboard, its ignored files are shown, and it 
   expect(rowCount).toBe(1);
 });
 
-test("SRC-4 a folder and an archive can be dropped; other files and a taken name are refused and leave nothing", async () => {
-  await page.goto(`${orgUrl()}/servers/new`);
-  await untilHydrated(page);
-  const path = await folder("River Gauge", {
-    "main.py": "x = 1\n",
-    "lib/a.py": "y = 2\n",
-    ".venv/pyvenv.cfg": "home",
-  });
-  const place = await upload().boundingBox();
-  const at = { x: (place?.x ?? 0) + 20, y: (place?.y ?? 0) + 20 };
-  const client = await page.context().newCDPSession(page);
-  for (const type of ["dragEnter", "dragOver", "drop"] as const) {
-    const data = { items: [], files: [path], dragOperationsMask: 1 };
-    await client.send("Input.dispatchDragEvent", { type, ...at, data });
-  }
-  await page.getByText(/^2 files, 12 B\. Left out: \.venv\/\.$/).waitFor();
-  expect(await page.getByLabel("Server name").inputValue()).toBe("river-gauge");
-  await page.getByRole("button", { name: "Choose another" }).click();
-  await choose(upload(), "Choose an archive", await writtenTo("photo.png", new Uint8Array([1])));
-  await page.getByText("photo.png is no archive.").waitFor();
-  await expectGood();
-  const zip = zipSync({ "gauge-1/server.py": strToU8("x = 1\n"), "gauge-1/.gitignore": strToU8("*.pyc\n") });
-  await choose(upload(), "Choose an archive", await writtenTo("gauge-1.zip", zip));
-  await page.getByRole("region", { name: "To upload" }).getByText("gauge-1.zip").waitFor();
-  await page.getByLabel("Server name").fill("weather-station");
-  await page.getByText("This project name is already taken").waitFor();
-  await page.getByLabel("Server name").fill("gauge-server");
-  await page.getByText("This name is available.").waitFor();
-  await page.getByRole("button", { name: "Deploy", exact: true }).click();
-  await page.waitForURL(/\/gauge-server\/build-logs\//);
-  expect(await filesOf("gauge-server")).toEqual([".gitignore", "server.py"]);
-  // Refused after it was sent: no repository stays behind.
-  await page.goto(`${orgUrl()}/servers/new`);
-  await choose(upload(), "Choose an archive", await writtenTo("broken-one.zip", new TextEncoder().encode("no zip")));
-  await page.getByRole("button", { name: "Deploy", exact: true }).click();
-  await page.getByText("The server was not created").waitFor();
-  await expectGood();
-  expect(await site.db.$count(repository, eq(repository.name, "broken-one"))).toBe(0);
-});
+test.runIf(isThorough)(
+  "SRC-4 a folder and an archive can be dropped; other files and a taken name are refused and leave nothing",
+  async () => {
+    await page.goto(`${orgUrl()}/servers/new`);
+    await untilHydrated(page);
+    const path = await folder("River Gauge", {
+      "main.py": "x = 1\n",
+      "lib/a.py": "y = 2\n",
+      ".venv/pyvenv.cfg": "home",
+    });
+    const place = await upload().boundingBox();
+    const at = { x: (place?.x ?? 0) + 20, y: (place?.y ?? 0) + 20 };
+    const client = await page.context().newCDPSession(page);
+    for (const type of ["dragEnter", "dragOver", "drop"] as const) {
+      const data = { items: [], files: [path], dragOperationsMask: 1 };
+      await client.send("Input.dispatchDragEvent", { type, ...at, data });
+    }
+    await page.getByText(/^2 files, 12 B\. Left out: \.venv\/\.$/).waitFor();
+    expect(await page.getByLabel("Server name").inputValue()).toBe("river-gauge");
+    await page.getByRole("button", { name: "Choose another" }).click();
+    await choose(upload(), "Choose an archive", await writtenTo("photo.png", new Uint8Array([1])));
+    await page.getByText("photo.png is no archive.").waitFor();
+    await expectAccessibleInBothThemes(page);
+    const zip = zipSync({ "gauge-1/server.py": strToU8("x = 1\n"), "gauge-1/.gitignore": strToU8("*.pyc\n") });
+    await choose(upload(), "Choose an archive", await writtenTo("gauge-1.zip", zip));
+    await page.getByRole("region", { name: "To upload" }).getByText("gauge-1.zip").waitFor();
+    await page.getByLabel("Server name").fill("weather-station");
+    await page.getByText("This project name is already taken").waitFor();
+    await page.getByLabel("Server name").fill("gauge-server");
+    await page.getByText("This name is available.").waitFor();
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    await page.waitForURL(/\/gauge-server\/build-logs\//);
+    expect(await filesOf("gauge-server")).toEqual([".gitignore", "server.py"]);
+    // Refused after it was sent: no repository stays behind.
+    await page.goto(`${orgUrl()}/servers/new`);
+    await choose(upload(), "Choose an archive", await writtenTo("broken-one.zip", new TextEncoder().encode("no zip")));
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    await page.getByText("The server was not created").waitFor();
+    await expectAccessibleInBothThemes(page);
+    expect(await site.db.$count(repository, eq(repository.name, "broken-one"))).toBe(0);
+  },
+);
 
 async function writtenTo(name: string, bytes: Uint8Array): Promise<string> {
   await writeFile(join(directory, name), bytes);
@@ -189,7 +185,7 @@ test.runIf(isThorough)("SRC-4 an upload shows how far it is, and can be canceled
   await page.getByText("This name is available.").waitFor();
   await page.getByRole("button", { name: "Deploy", exact: true }).click();
   await page.getByRole("progressbar").waitFor();
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("progressbar").waitFor({ state: "detached" });
   stalled.resolve();
@@ -200,25 +196,25 @@ test.runIf(isThorough)("SRC-4 an upload shows how far it is, and can be canceled
 });
 
 test("SRC-4 a new version is uploaded to a server; over somebody else's commit only when that was seen", async () => {
-  const { repository: own } = await stored("gauge-server");
+  const { repository: own } = await stored("weather-station");
   const head = async () => (await store().open(own.id).refs()).branches.get("main");
   const version = () => page.getByRole("region", { name: "Upload a new version" });
-  await page.goto(`${orgUrl()}/gauge-server/settings#source`);
-  await choose(version(), "Choose a folder", await folder("gauge-2", { "server.py": "x = 2\n", "new.py": "" }));
+  await page.goto(`${orgUrl()}/weather-station/settings#source`);
+  await choose(version(), "Choose a folder", await folder("weather-2", { "server.py": "x = 2\n", "new.py": "" }));
   await version().getByText("It replaces all files").waitFor();
   await version().getByLabel("What changed").fill("Measure twice");
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await version().getByRole("button", { name: "Upload", exact: true }).click();
   await page.getByText("Uploaded. The build starts now.").waitFor();
-  expect(await filesOf("gauge-server")).toEqual(["new.py", "server.py"]);
+  expect(await filesOf("weather-station")).toEqual(["new.py", "server.py"]);
   const author = { name: "Bea", email: "bea@example.com" };
   const archive = () => new Blob([zipSync({ "server.py": strToU8("x = 3\n") })]).stream();
   await store().commitFiles(own.id, { branch: "main", archive: archive(), author, message: "Theirs" });
   const theirs = await head();
   // No worker runs here, which would have processed the first upload.
-  await choose(version(), "Choose a folder", await folder("gauge-3", { "server.py": "x = 4\n" }));
+  await choose(version(), "Choose a folder", await folder("weather-3", { "server.py": "x = 4\n" }));
   await version().getByRole("button", { name: "Upload", exact: true }).click();
   await version().getByText("Somebody else has changed it meanwhile").waitFor();
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   expect(await head()).toBe(theirs);
 });

@@ -12,10 +12,10 @@ import { commitFiles, git, makeRepository, makeZip } from "@towpath/git/testing"
 import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { answerOf, callServerFunction, type Member, newVisitor, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 let owner: Member;
 let others: Member;
 let directory: string;

@@ -7,11 +7,11 @@ import { testContext } from "@towpath/core/testing";
 import { type GitServer, makeRepository, serveGitRepositories } from "@towpath/git/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { runTerminal } from "./terminal.ts";
 import { type Member, newVisitor, seededMember } from "./visitor.ts";
 
-const site = openSite(() => ({ TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8" }));
+const site = sharedSite();
 let directory: string;
 let git: GitServer;
 let owner: Member;
@@ -69,11 +69,11 @@ test("SRC-2 OPS-4 a repository is looked at by REST without deploying it, with w
 });
 
 test("SRC-2 OPS-4 a Git URL is deployed by REST, again only when something is new, and by its owner's organization alone", async () => {
-  const body = { name: "weather-one", gitUrl: `${git.url}/acme/weather-server` };
+  const body = { name: "gauge-one", gitUrl: `${git.url}/acme/weather-server` };
   const first = await call(key, "POST", "/git-urls", body);
   expect(first).toMatchObject({
     status: 200,
-    answer: { created: true, project: { name: "weather-one", source: { kind: "git", name: "acme/weather-server" } } },
+    answer: { created: true, project: { name: "gauge-one", source: { kind: "git", name: "acme/weather-server" } } },
   });
   const again = await call(key, "POST", "/git-urls", { ...body, gitUrl: `${body.gitUrl}.git/`.replace(".git/", "") });
   expect(again).toMatchObject({ status: 200, answer: { created: false, build: { id: first.answer.build.id } } });
@@ -91,7 +91,7 @@ test("SRC-2 OPS-4 a Git URL is deployed by REST, again only when something is ne
     ["POST", "/webhook-secret", undefined],
     ["DELETE", "/webhook-secret", undefined],
   ] as const) {
-    const asked = [method, `/projects/weather-one/source${path}`, body] as const;
+    const asked = [method, `/projects/gauge-one/source${path}`, body] as const;
     expect([method, path, (await call("made up", ...asked)).status]).toEqual([method, path, 401]);
     expect([method, path, (await call(stranger, ...asked)).status]).toEqual([method, path, 404]);
   }
@@ -111,8 +111,8 @@ test("SRC-2 problems with a Git URL are reported at its field, and a private add
 });
 
 test("SRC-1 SRC-2 OPS-4 a source is read, checked and changed; its webhook needs the secret", async () => {
-  await call(key, "POST", "/git-urls", { name: "weather-two", gitUrl: `${git.url}/acme/weather-server` });
-  const path = "/projects/weather-two/source";
+  await call(key, "POST", "/git-urls", { name: "gauge-two", gitUrl: `${git.url}/acme/weather-server` });
+  const path = "/projects/gauge-two/source";
   expect((await call(key, "GET", path)).answer.source).toMatchObject({ kind: "git", branch: null, problem: null });
   expect((await call(key, "PATCH", path, { previews: true })).answer).toMatchObject({ previews: true });
   expect((await call(key, "POST", `${path}/check`)).answer).toMatchObject({ kind: "git" });
@@ -129,31 +129,31 @@ test("SRC-1 SRC-2 OPS-4 a source is read, checked and changed; its webhook needs
   expect((await deliver(secret)).status).toBe(401);
   const changed = await call(key, "PUT", path, { gitUrl: `${git.url}/acme/other-server` });
   expect(changed).toMatchObject({ status: 200, answer: { source: { name: "acme/other-server" } } });
-  expect((await call(key, "GET", "/projects/weather-two")).answer.source.name).toBe("acme/other-server");
+  expect((await call(key, "GET", "/projects/gauge-two")).answer.source.name).toBe("acme/other-server");
 });
 
 test.runIf(isThorough)(
   "SRC-2 OPS-4 the terminal names the branch that goes live, and sets and removes the token for build states",
   async () => {
-    await call(key, "POST", "/git-urls", { name: "weather-three", gitUrl: `${git.url}/acme/weather-server` });
+    await call(key, "POST", "/git-urls", { name: "gauge-three", gitUrl: `${git.url}/acme/weather-server` });
     const env = { TOWPATH_URL: site.url, TOWPATH_API_KEY: key };
     const towpath = (input: string, ...args: string[]) => runTerminal({ env, input }, ...args);
-    const shown = await towpath("", "settings", "weather-three");
+    const shown = await towpath("", "settings", "gauge-three");
     expect([shown.status, shown.stdout]).toEqual([
       0,
       expect.stringMatching(/branch +the repository's default, now main\n/),
     ]);
-    const refused = await towpath("", "settings", "weather-three", "--public", "--branch", "nope");
+    const refused = await towpath("", "settings", "gauge-three", "--public", "--branch", "nope");
     expect([refused.status, refused.stderr]).toEqual([1, "\n✗ The repository has no branch nope. It has main.\n"]);
-    expect((await call(key, "GET", "/projects/weather-three")).answer.authMode).toBe("towpath-cloud");
-    const named = await towpath("", "settings", "weather-three", "--branch", "main");
+    expect((await call(key, "GET", "/projects/gauge-three")).answer.authMode).toBe("towpath-cloud");
+    const named = await towpath("", "settings", "gauge-three", "--branch", "main");
     expect(named.stdout).toContain("✓ branch: the repository's default, now main → main\n");
-    expect(JSON.parse((await towpath("", "settings", "weather-three", "--json")).stdout)).toMatchObject({
+    expect(JSON.parse((await towpath("", "settings", "gauge-three", "--json")).stdout)).toMatchObject({
       branch: "main",
     });
-    expect((await towpath("", "settings", "weather-three", "--branch=")).stdout).toContain("✓ branch: main → ");
+    expect((await towpath("", "settings", "gauge-three", "--branch=")).stdout).toContain("✓ branch: main → ");
 
-    const states = (input: string, ...args: string[]) => towpath(input, "build-states", "weather-three", ...args);
+    const states = (input: string, ...args: string[]) => towpath(input, "build-states", "gauge-three", ...args);
     expect((await states("")).stdout).toContain("Build states are not posted.");
     const set = await states("t0ken\n", "set", "gitea");
     expect([set.status, set.stdout]).toEqual([0, "Build states are posted to Gitea or Forgejo: none yet.\n"]);
@@ -169,7 +169,7 @@ test.runIf(isThorough)(
       expect([args, status, stderr]).toEqual([args, 2, expect.stringContaining(text)]);
     }
     expect(JSON.parse((await states("", "remove", "--json")).stdout)).toBeNull();
-    expect((await call(key, "GET", "/projects/weather-three/source")).answer.source.status).toBeNull();
+    expect((await call(key, "GET", "/projects/gauge-three/source")).answer.source.status).toBeNull();
   },
   120_000,
 );

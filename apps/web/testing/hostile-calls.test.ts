@@ -2,10 +2,10 @@ import { listApiKeys } from "@towpath/core/tenancy/api-key";
 import { seedProject, testContext } from "@towpath/core/testing";
 import { beforeAll, expect, test } from "vitest";
 import { listRouteHandlers, listServerFunctions } from "./list-entry-points.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, newVisitor, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const functions = await listServerFunctions();
 const routes = await listRouteHandlers();
 

@@ -312,7 +312,7 @@ test("CAP-7 UI-4 lists work by j, k, o and e, in sight, and not while someone ty
   await theirs.context().close();
 });
 
-test("CAP-7 the builds of a server work by the same keys: e opens a build's menu", async () => {
+test.runIf(isThorough)("CAP-7 the builds of a server work by the same keys: e opens a build's menu", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${site.url}/${owner.organization.slug}/${await projectWithBuilds()}/deployments`);
   await untilHydrated(page);

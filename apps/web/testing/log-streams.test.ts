@@ -6,11 +6,12 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { beforeAll, expect, test } from "vitest";
-import { openSite } from "./site.ts";
+import { isThorough } from "../../../tests/thorough.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, newVisitor, seededMember, type Visitor } from "./visitor.ts";
 import { startWeb } from "./web-process.ts";
 
-const site = openSite();
+const site = sharedSite();
 let owner: Member;
 let stranger: Member;
 let project: Awaited<ReturnType<typeof seedProject>>;
@@ -295,7 +296,7 @@ test.concurrent("PRJ-5 LOG-5 an open log page is notified of new rows of its pro
   expect((await newVisitor(site.url).get(path(busy.name))).status).toBe(401);
 });
 
-test.concurrent("open streams do not keep the process from stopping", async ({ expect }) => {
+test.runIf(isThorough)("open streams do not keep the process from stopping", async ({ expect }) => {
   const second = await startWeb({ databaseUrl: site.databaseUrl });
   const buildId = await newBuild();
   const headers = { authorization: `Bearer ${second.operatorToken}` };

@@ -7,11 +7,11 @@ import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
-import { expectAccessible, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
+import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
 
-const site = openSite(() => ({ TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8" }));
+const site = sharedSite();
 const browser = openBrowser();
 let directory: string;
 let open: GitServer;
@@ -52,13 +52,6 @@ afterAll(async () => {
 const orgUrl = () => `${site.url}/${owner.organization.slug}`;
 const field = () => page.getByLabel("Paste a repository's URL, a package or a registry entry");
 
-async function expectGood(): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
-}
-
 test("SRC-2 a pasted URL shows what was found, by keyboard, and is deployed: its branch, Python, entrypoint and variables", async () => {
   await page.goto(`${orgUrl()}/servers`);
   await page.getByRole("link", { name: "New server" }).first().click();
@@ -71,7 +64,7 @@ test("SRC-2 a pasted URL shows what was found, by keyboard, and is deployed: its
   await found.getByText("server.py").waitFor();
   await found.getByText("WEATHER_KEY").waitFor();
   expect(await page.getByLabel("Server name").inputValue()).toBe("weather-station");
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await found.getByRole("combobox", { name: "Branch" }).click();
   await page.getByRole("option", { name: "next" }).click();
   await found.getByText("Measure rain too").waitFor();
@@ -111,7 +104,7 @@ test.runIf(isThorough)(
     await page.goto(`${orgUrl()}/servers/new`);
     await field().fill(`${closed.url}/acme/weather-station`);
     await page.getByRole("heading", { name: "Is it a private repository?" }).waitFor();
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     await page.getByRole("textbox", { name: "Token", exact: true }).fill("wrong");
     await page.getByRole("button", { name: "Look again" }).click();
     await page.getByText(/refuses the token/).waitFor();
@@ -131,7 +124,7 @@ test.runIf(isThorough)(
     await page.goto(`${orgUrl()}/closed-station/settings#source`);
     const card = page.locator("#source");
     await card.getByText("A token, stored encrypted.").waitFor();
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     expect(await page.content()).not.toContain(token);
   },
 );
@@ -149,7 +142,7 @@ test.runIf(isThorough)(
     await field().fill("http://10.0.0.1/acme/echo");
     await page.getByText(/not a host on the public internet/).waitFor();
     expect(await page.getByRole("button", { name: "Look again" }).count()).toBe(0);
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     open.set({ answer: () => ({ status: 503 }) });
     await field().fill(`${open.url}/acme/river-gauge`);
     await page.getByText("Couldn't look at the repository").waitFor();
@@ -184,7 +177,7 @@ test.runIf(isThorough)(
       `${orgUrl()}/servers/new?from=${encodeURIComponent(`${open.url}/acme/weather-station`)}&branch=gone`,
     );
     await expect.poll(problem).toBe("The repository has no branch gone. It has main, next.");
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     await page.getByRole("button", { name: "Use the default branch" }).click();
     await page.getByRole("region", { name: "Found" }).getByText("First").waitFor();
     expect(new URL(page.url()).searchParams.has("branch")).toBe(false);
@@ -196,7 +189,7 @@ test.runIf(isThorough)(
     const root = page.getByRole("textbox", { name: /^Root directory/ });
     await page.getByText("This repository has 2 servers.").waitFor();
     await expect.poll(() => root.evaluate((element) => element === document.activeElement)).toBe(true);
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     await page.getByRole("button", { name: "servers/wind", exact: true }).click();
     expect(await page.getByText("This repository has 2 servers.").count()).toBe(0);
     await page.getByRole("button", { name: "Deploy", exact: true }).click();
@@ -231,7 +224,7 @@ test.runIf(isThorough)(
     await card.getByRole("button", { name: "Make a secret" }).click();
     await card.getByText("Copy it now; you won't see it again.").waitFor();
     await card.getByText(`${site.url}/api/sources/`).waitFor();
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     await page.reload();
     await card.getByRole("button", { name: "Make a new secret" }).waitFor();
     expect(await card.getByText("Copy it now; you won't see it again.").count()).toBe(0);
@@ -240,7 +233,7 @@ test.runIf(isThorough)(
     await states.getByRole("button", { name: "Save token" }).click();
     await states.getByText("Token is required").waitFor();
     await states.getByLabel("Token for build states").fill("for-build-states");
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     await states.getByRole("button", { name: "Save token" }).click();
     await states.getByText("Posted to GitLab from the next build on.").waitFor();
     const source = await stored();
@@ -248,12 +241,12 @@ test.runIf(isThorough)(
     await site.db.update(gitSource).set({ statusProblem: "The host refuses the token for build states." });
     await page.reload();
     await states.getByText("The host refuses the token for build states.").waitFor();
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     // A failed check is shown here and on the overview; the live version stays.
     open.set({ answer: () => ({ status: 404 }) });
     await card.getByRole("button", { name: "Check now" }).click();
     await card.getByText("Pushes aren't followed").waitFor();
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     await page.goto(`${orgUrl()}/river-station`);
     await page.getByText("Pushes aren't followed").waitFor();
     open.set({ answer: () => null });
@@ -261,7 +254,7 @@ test.runIf(isThorough)(
     await card.getByRole("button", { name: "Change source" }).click();
     await card.getByLabel("Repository's URL").fill(`${open.url}/acme/river-gauge`);
     await card.getByText("Name, address, variables, settings").waitFor();
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     await card.getByRole("button", { name: "Change source and build" }).click();
     await page.waitForURL(/\/river-station\/build-logs\//);
     expect(await stored()).toMatchObject({

@@ -2,7 +2,7 @@ import { build, project } from "@towpath/db/schema";
 import { desc, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { openPackageIndex } from "./package-index.ts";
 import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -17,13 +17,6 @@ beforeAll(async () => {
   page = await browser.signedInPage(site.url, owner);
 });
 
-async function expectGood(): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
-}
-
 test("BLD-17 a package is deployed by its name, with its newest versions to choose from, arguments and variables", async () => {
   const orgUrl = `${site.url}/${owner.organization.slug}`;
   await page.goto(`${orgUrl}/servers`);
@@ -36,7 +29,7 @@ test("BLD-17 a package is deployed by its name, with its newest versions to choo
   const name = page.getByRole("textbox", { name: "Package" });
   await name.fill("nothing-mcp");
   await page.getByText(/There is no package nothing-mcp on 127\.0\.0\.1:\d+\. Check its name\./).waitFor();
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await name.fill("Shop_MCP");
   await page.getByText("The newest version is 1.10.0.").waitFor();
   await page.getByRole("button", { name: "1.9.0" }).click();
@@ -45,7 +38,7 @@ test("BLD-17 a package is deployed by its name, with its newest versions to choo
   await page.getByRole("textbox", { name: "Value of SHOP_KEY" }).fill("opensesame");
   await page.getByLabel("Server name").fill("shop-server");
   await page.getByText("This name is available.").waitFor();
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/shop-server\/build-logs\//);
   await page.getByText("shop-mcp 1.9.0").first().waitFor();
@@ -70,7 +63,7 @@ test("BLD-17 a package is deployed by its name, with its newest versions to choo
   await card.getByRole("switch", { name: "Deploy new versions" }).click();
   await card.getByText("New versions are deployed.").waitFor({ state: "attached" });
   await page.getByLabel("Root directory").waitFor({ state: "detached" });
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await card.getByRole("button", { name: "Deploy newest version" }).click();
   await page.waitForURL(/\/shop-server\/build-logs\//);
   await page.goto(`${orgUrl}/shop-server/deployments`);

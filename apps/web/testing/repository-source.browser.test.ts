@@ -10,7 +10,7 @@ import { makeRepository } from "@towpath/git/testing";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -45,13 +45,6 @@ const identity = ["AUTHOR", "COMMITTER"].flatMap((of) => [
 const shell = (command: string, cwd: string) =>
   promisify(exec)(`set -e\n${command}`, { cwd, env: { ...gitEnvironment(cwd), ...Object.fromEntries(identity) } });
 
-async function expectGood(): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
-}
-
 test.runIf(isThorough)(
   "SRC-3 UI-2 overview and settings of a server show its repository and commands that run as they are copied",
   async () => {
@@ -75,13 +68,13 @@ test.runIf(isThorough)(
     await shell(clone, directory);
     await shell(push, join(directory, "weather"));
     await shown.scrollIntoViewIfNeeded();
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
 
     await page.goto(`${site.url}/${owner.organization.slug}/${server}`);
     const change = page.locator("#change");
     await change.getByRole("button", { name: "Add a key to the commands" }).click();
     await change.getByText("They contain a key that acts as you").waitFor();
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     const steps = (await change.getByRole("group", { name: "commands" }).textContent()) ?? "";
     await mkdir(join(directory, "elsewhere"));
     await shell(steps.replace(/^# edit .*$/m, "echo '# changed' >> server.py"), join(directory, "elsewhere"));
@@ -96,7 +89,7 @@ test.runIf(isThorough)(
     await form.getByRole("combobox", { name: "Repository" }).press("Enter");
     await page.getByRole("option", { name: "river", exact: true }).click();
     await form.scrollIntoViewIfNeeded();
-    await expectGood();
+    await expectAccessibleInBothThemes(page);
     await form.getByRole("button", { name: "Change source and build" }).click();
     await page.waitForURL(/\/build-logs\//);
     await page.goto(`${site.url}/${owner.organization.slug}/${server}/settings#source`);

@@ -7,10 +7,10 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import { listRestOperations } from "./list-entry-points.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, newVisitor, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 let owner: Member;
 let project: Awaited<ReturnType<typeof seedProject>>;
 let buildId: string;

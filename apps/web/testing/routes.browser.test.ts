@@ -120,10 +120,10 @@ const named = (text: string) =>
     .replaceAll(values.buildId ?? "", ":build");
 
 /** The outcome of each page for a visitor, in the order of `routes`. */
-async function outcomes(visitor: Visitor, expected: (pattern: string) => string): Promise<void> {
+async function outcomes(visitor: Visitor, expected: (pattern: string) => string, patterns = routes): Promise<void> {
   const rows: [string, string][] = [];
-  for (const pattern of routes) rows.push([pattern, await outcomeOf(visitor, pathOf(pattern))]);
-  expect(rows).toEqual(routes.map((pattern) => [pattern, expected(pattern)]));
+  for (const pattern of patterns) rows.push([pattern, await outcomeOf(visitor, pathOf(pattern))]);
+  expect(rows).toEqual(patterns.map((pattern) => [pattern, expected(pattern)]));
 }
 
 test("AUTH-7 PUB-4 signed out, every page is public or leads to sign-in, which comes back to it", () =>
@@ -137,8 +137,11 @@ test("ORG-2 PRJ-1 an owner gets every page, each with one heading, or is led on"
   outcomes(owner.visitor, (pattern) => toOwners[pattern] ?? "page"));
 
 test("ERR-1 ORG-6 a viewer gets the pages that the role allows; all others are refused with status 403", () =>
-  outcomes(viewer.visitor, (pattern) =>
-    refusedToViewers.includes(pattern) ? "refused" : (toOwners[pattern] ?? "page"),
+  outcomes(
+    viewer.visitor,
+    (pattern) => (refusedToViewers.includes(pattern) ? "refused" : (toOwners[pattern] ?? "page")),
+    // By default a third of what they get: owners get the same.
+    routes.filter((pattern, at) => isThorough || refusedToViewers.includes(pattern) || at % 3 === 0),
   ));
 
 test("AUTH-8 PRJ-1 to somebody of another organization its pages are their own, and its projects are missing", () =>

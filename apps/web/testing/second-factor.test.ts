@@ -3,10 +3,10 @@ import { twoFactor as secondFactor, session } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { appCode, keyIn, secretOf } from "./authenticator.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { answerOf, callServerFunction, newVisitor, samplePassword, signedUpVisitor, type Visitor } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const location = (response: Response) => response.headers.get("location");
 const call = (visitor: Visitor, name: string, data: unknown) =>
   callServerFunction(visitor, `account.${name}`, "POST", data);

@@ -8,7 +8,7 @@ import { testContext } from "@towpath/core/testing";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -52,12 +52,6 @@ beforeAll(async () => {
   page = await browser.signedInPage(site.url, owner);
 });
 
-async function expectGood(): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
-}
 const address = (search = "") => `${site.url}/${owner.organization.slug}/servers/registry${search}`;
 const entry = (name: string) => page.getByRole("article", { name });
 
@@ -70,10 +64,10 @@ test.runIf(isThorough)("BLD-17 a server is found in the registry, and its packag
   await entry("io.github.acme/shop").getByText("Orders and stock of the shop").waitFor();
   await entry("io.github.acme/till").getByText("It comes as npm. Towpath runs Python packages").waitFor();
   expect(new URL(page.url()).search).toBe("?search=acme");
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await page.getByRole("searchbox").fill("acme/none");
   await page.getByText("No server's name contains “acme/none”").waitFor();
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await page.goto(address("?search=shop"));
   await entry("io.github.acme/shop").getByRole("link", { name: "Deploy shop-mcp" }).click();
   await page.getByRole("heading", { name: "Deploy a package" }).waitFor();
@@ -100,10 +94,10 @@ test("BLD-17 a server.json is pasted: its errors, then its offers", async () => 
   await page.getByText("This is not JSON. Paste the whole file").waitFor();
   await field.fill('{ "name": "x", "packages": [{}] }');
   await page.getByText(/^packages\.0\.registryType: /).waitFor();
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   await field.fill(JSON.stringify(shop));
   await entry("io.github.acme/shop").getByRole("link", { name: "Deploy shop-mcp" }).waitFor();
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
 });
 
 test.runIf(isThorough)(
@@ -141,7 +135,7 @@ test("BLD-17 a registry that can't be reached says so, and is asked again", asyn
   await page.goto(address("?search=till"));
   await page.getByText("The registry can't be searched").waitFor();
   await page.getByText(/answered with status 503/).waitFor();
-  await expectGood();
+  await expectAccessibleInBothThemes(page);
   isDown = false;
   await page.getByRole("button", { name: "Try again" }).click();
   await entry("io.github.acme/till").waitFor();

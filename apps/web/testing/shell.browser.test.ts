@@ -284,7 +284,7 @@ test("UI-4 the offline banner shows at any scroll position; a page that isn't lo
   await banner.waitFor({ state: "detached" });
 });
 
-test("PRJ-11 unsaved settings are asked for before the page is left: kept or discarded", async () => {
+test.runIf(isThorough)("PRJ-11 unsaved settings are asked for before the page is left: kept or discarded", async () => {
   await open(`${org}/weather-service/settings`);
   const entrypoint = page.getByRole("textbox", { name: /^Entrypoint/ });
   await entrypoint.fill("other.py");

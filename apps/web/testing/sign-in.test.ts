@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { newVisitor, samplePassword, signedUpVisitor } from "./visitor.ts";
 import { startWeb } from "./web-process.ts";
 
-const site = openSite();
+const site = sharedSite();
 const location = (response: Response) => response.headers.get("location");
 
 test("AUTH-1 AUTH-2 /login and /signup redirect at once to the embedded provider, with a checked return path", async () => {

@@ -62,8 +62,13 @@ async function openShared(): Promise<Opened> {
   const database = await createTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "towpath-run-"));
   const runner = await startRunner(directory);
-  // No DNS: a lookup fails at once.
-  const environment = () => ({ TOWPATH_RUN_DIR: directory, TOWPATH_DNS_SERVERS: "127.0.0.1:1" });
+  const environment = () => ({
+    TOWPATH_RUN_DIR: directory,
+    // No DNS: a lookup fails at once.
+    TOWPATH_DNS_SERVERS: "127.0.0.1:1",
+    // Hosts of tests.
+    TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8",
+  });
   return { database, runner, web: await startWeb({ databaseUrl: database.url, environment, endsWithParent: true }) };
 }
 

@@ -7,6 +7,7 @@ import type { Page } from "playwright-core";
 import { createServer, type ViteDevServer } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { toast as Toast } from "~/ui/toast.ts";
+import { isThorough } from "../../../tests/thorough.ts";
 import { newPage, openBrowser } from "./browser.ts";
 
 // The real toaster on a page of its own, because pages of the product show few kinds of toasts. The browser's clock is
@@ -90,7 +91,7 @@ async function shown(kind: Kind, text: string): Promise<void> {
   await tab.getByText(text).waitFor();
 }
 
-test("UI-1 toasts of every kind: default, success, info, warning, error and loading", async () => {
+test.runIf(isThorough)("UI-1 toasts of every kind: default, success, info, warning, error and loading", async () => {
   for (const kind of ["show", "success", "info", "warning", "error"] as const) {
     await shown(kind, `A ${kind}`);
     const type = await toasts()
@@ -167,31 +168,34 @@ test("UI-1 three are visible, 356 px wide and 14 px apart when the list is open,
   expect(Math.round((five?.top ?? 0) - (four?.bottom ?? 0))).toBe(14);
 });
 
-test("UI-1 a swipe of 45 px dismisses, a shorter and slow one doesn't, a quick one does", async () => {
-  /** Drags a toast to the right, within that time on its clock. */
-  const swipe = async (text: string, distance: number, milliseconds: number) => {
-    const box = await toasts().filter({ hasText: text }).boundingBox();
-    // Beside its text, because dragging would select it.
-    const [x, y] = [(box?.x ?? 0) + 290, (box?.y ?? 0) + 20];
-    await tab.mouse.move(x, y);
-    await tab.mouse.down();
-    for (const moved of [5, distance]) {
-      await tab.mouse.move(x + moved, y);
-      await tab.clock.runFor(milliseconds / 2);
-    }
-    await tab.mouse.up();
-    await tab.mouse.move(5, 5);
-    await pass(1000);
-  };
-  await shown("error", "Short and slow");
-  await swipe("Short and slow", 40, 2000);
-  await expect.poll(() => tab.getByText("Short and slow").count()).toBe(1);
-  await swipe("Short and slow", 46, 2000);
-  await tab.getByText("Short and slow").waitFor({ state: "detached" });
-  await shown("error", "Quick");
-  await swipe("Quick", 30, 100);
-  await tab.getByText("Quick").waitFor({ state: "detached" });
-});
+test.runIf(isThorough)(
+  "UI-1 a swipe of 45 px dismisses, a shorter and slow one doesn't, a quick one does",
+  async () => {
+    /** Drags a toast to the right, within that time on its clock. */
+    const swipe = async (text: string, distance: number, milliseconds: number) => {
+      const box = await toasts().filter({ hasText: text }).boundingBox();
+      // Beside its text, because dragging would select it.
+      const [x, y] = [(box?.x ?? 0) + 290, (box?.y ?? 0) + 20];
+      await tab.mouse.move(x, y);
+      await tab.mouse.down();
+      for (const moved of [5, distance]) {
+        await tab.mouse.move(x + moved, y);
+        await tab.clock.runFor(milliseconds / 2);
+      }
+      await tab.mouse.up();
+      await tab.mouse.move(5, 5);
+      await pass(1000);
+    };
+    await shown("error", "Short and slow");
+    await swipe("Short and slow", 40, 2000);
+    await expect.poll(() => tab.getByText("Short and slow").count()).toBe(1);
+    await swipe("Short and slow", 46, 2000);
+    await tab.getByText("Short and slow").waitFor({ state: "detached" });
+    await shown("error", "Quick");
+    await swipe("Quick", 30, 100);
+    await tab.getByText("Quick").waitFor({ state: "detached" });
+  },
+);
 
 test("UI-1 the promise helper tells loading, then success; an HTTP failure becomes an error with its status text", async () => {
   const settle = (outcome: "works" | "fails") =>

@@ -122,43 +122,49 @@ test.runIf(isThorough)(
   },
 );
 
-test("PRJ-14 a promotion's server is inspected where it runs, with its variables, if that is enough", async () => {
-  const source = plainServer.replace('instructions = ""', "import os\n\ninstructions = os.environ.get('GREETING', '')");
-  const signInFirst = source.replace("status = 200 if", 'status = 401 if "CLOSED" in os.environ else 200 if');
-  const { layers, manifest } = success(await workshop.tryBuild({ "server.py": signInFirst, ...small }));
-  expect(manifest.instructions).toBe("");
-  const inspect = async (environment: Record<string, string>, asked = layers) => {
-    const { request, text } = requestOf({ layers: asked, environment });
-    const server = {
-      layers: asked,
-      pythonVersion: asked.pythonVersion,
-      entrypoint: "server.py",
-      environment,
-      limits: defaultBuildLimits.server,
-      network: "none" as const,
+test.runIf(isThorough)(
+  "PRJ-14 a promotion's server is inspected where it runs, with its variables, if that is enough",
+  async () => {
+    const source = plainServer.replace(
+      'instructions = ""',
+      "import os\n\ninstructions = os.environ.get('GREETING', '')",
+    );
+    const signInFirst = source.replace("status = 200 if", 'status = 401 if "CLOSED" in os.environ else 200 if');
+    const { layers, manifest } = success(await workshop.tryBuild({ "server.py": signInFirst, ...small }));
+    expect(manifest.instructions).toBe("");
+    const inspect = async (environment: Record<string, string>, asked = layers) => {
+      const { request, text } = requestOf({ layers: asked, environment });
+      const server = {
+        layers: asked,
+        pythonVersion: asked.pythonVersion,
+        entrypoint: "server.py",
+        environment,
+        limits: defaultBuildLimits.server,
+        network: "none" as const,
+      };
+      let starts = 0;
+      const inspected = await workshop.builder.inspect(request, async () => {
+        starts += 1;
+        const spec = { instanceId: randomUUID(), server, startTimeoutMs: 60_000 };
+        const started = await workshop.driver.servers.start(spec, () => {});
+        return started.ok ? started.handle.endpoint : null;
+      });
+      return { inspected, starts, text: text() };
     };
-    let starts = 0;
-    const inspected = await workshop.builder.inspect(request, async () => {
-      starts += 1;
-      const spec = { instanceId: randomUUID(), server, startTimeoutMs: 60_000 };
-      const started = await workshop.driver.servers.start(spec, () => {});
-      return started.ok ? started.handle.endpoint : null;
-    });
-    return { inspected, starts, text: text() };
-  };
-  const { inspected, text } = await inspect({ GREETING: "Welcome." });
-  expect(inspected).toMatchObject({ ok: true, layers, manifest: { ...manifest, instructions: "Welcome." } });
-  expect(text).toContain("install result Reused from the preview");
-  expect(text).toContain("inspect result 1 tool");
-  // Its own sign-in, a server that doesn't start, and layers that are gone; those aren't even started.
-  expect(await inspect({ CLOSED: "yes" })).toEqual({ inspected: null, starts: 1, text: "" });
-  expect(await inspect({ PYTHONHOME: "/nowhere" })).toEqual({ inspected: null, starts: 1, text: "" });
-  const gone = { ...layers, code: "0".repeat(64) };
-  expect(await inspect({}, gone)).toEqual({ inspected: null, starts: 0, text: "" });
-  expect((await workshop.builder.inspect(requestOf({}).request, async () => null)) ?? "no promotion").toBe(
-    "no promotion",
-  );
-});
+    const { inspected, text } = await inspect({ GREETING: "Welcome." });
+    expect(inspected).toMatchObject({ ok: true, layers, manifest: { ...manifest, instructions: "Welcome." } });
+    expect(text).toContain("install result Reused from the preview");
+    expect(text).toContain("inspect result 1 tool");
+    // Its own sign-in, a server that doesn't start, and layers that are gone; those aren't even started.
+    expect(await inspect({ CLOSED: "yes" })).toEqual({ inspected: null, starts: 1, text: "" });
+    expect(await inspect({ PYTHONHOME: "/nowhere" })).toEqual({ inspected: null, starts: 1, text: "" });
+    const gone = { ...layers, code: "0".repeat(64) };
+    expect(await inspect({}, gone)).toEqual({ inspected: null, starts: 0, text: "" });
+    expect((await workshop.builder.inspect(requestOf({}).request, async () => null)) ?? "no promotion").toBe(
+      "no promotion",
+    );
+  },
+);
 
 test("BLD-3 an organization never reuses another one's dependency layer, so it cannot poison it", async () => {
   const files = { "server.py": plainServer, "requirements.txt": "six\n" };
@@ -225,21 +231,24 @@ test("BLD-4 BLD-15 a script with inline metadata is built from a root directory 
   expect(missing.result).toMatchObject({ ok: false, diagnosis: { code: "source_unavailable", phase: "fetch" } });
 });
 
-test("BLD-15 BLD-16 of a monorepo that names no root directory the only project with a server is built, its own files alone", async () => {
-  const project = (name: string) => `[project]\nname = "${name}"\nversion = "1"\ndependencies = ["six"]\n`;
-  const files = {
-    "pyproject.toml": project("everything"),
-    "scripts/release.py": "print('released')\n",
-    "packages/library/pyproject.toml": project("library"),
-    "packages/library/library.py": "x = 1\n",
-    "packages/server/pyproject.toml": project("server"),
-    "packages/server/server.py": plainServer,
-    "packages/server/fastmcp.json": JSON.stringify({ source: { path: "server.py", entrypoint: "app" } }),
-  };
-  const tried = await workshop.tryBuild(files, { entrypoint: "" });
-  expect(success(tried).program.entrypoint).toBe("server.py:app");
-  expect(tried.text).toContain("Root directory: packages/server (found automatically);");
-});
+test.runIf(isThorough)(
+  "BLD-15 BLD-16 of a monorepo that names no root directory the only project with a server is built, its own files alone",
+  async () => {
+    const project = (name: string) => `[project]\nname = "${name}"\nversion = "1"\ndependencies = ["six"]\n`;
+    const files = {
+      "pyproject.toml": project("everything"),
+      "scripts/release.py": "print('released')\n",
+      "packages/library/pyproject.toml": project("library"),
+      "packages/library/library.py": "x = 1\n",
+      "packages/server/pyproject.toml": project("server"),
+      "packages/server/server.py": plainServer,
+      "packages/server/fastmcp.json": JSON.stringify({ source: { path: "server.py", entrypoint: "app" } }),
+    };
+    const tried = await workshop.tryBuild(files, { entrypoint: "" });
+    expect(success(tried).program.entrypoint).toBe("server.py:app");
+    expect(tried.text).toContain("Root directory: packages/server (found automatically);");
+  },
+);
 
 test.runIf(isThorough)(
   "BLD-16 BLD-18 a build warns when the host lacks the .python-version, and of a second server beside the one found",

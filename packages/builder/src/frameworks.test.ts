@@ -126,7 +126,7 @@ test("BLD-16 a program that speaks MCP on stdio only goes live over a bridge, wi
   expect(tried.text).toContain("a bridge starts a process of it for each session");
 });
 
-test("BLD-5 a repository with its own types.py and json.py at the root starts", async () => {
+test.runIf(isThorough)("BLD-5 a repository with its own types.py and json.py at the root starts", async () => {
   const files = {
     "server.py": sdkServer,
     "types.py": "own = 1\n",

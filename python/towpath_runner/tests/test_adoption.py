@@ -9,6 +9,7 @@ import threading
 import pytest
 from client import Client
 from conftest import Start
+from prewarmed import IS_THOROUGH
 
 HEADER = "towpath-initialize"
 
@@ -25,7 +26,7 @@ SESSIONS = """
 """
 
 
-@pytest.mark.parametrize("environment", ["fastmcp2", "fastmcp4"])
+@pytest.mark.parametrize("environment", ["fastmcp2", "fastmcp4"] if IS_THOROUGH else ["fastmcp4"])
 def test_GW_12_requests_that_come_together_share_one_session_with_the_client_that_initialized(
     start: Start, environment: str
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from conftest import Start
+from prewarmed import IS_THOROUGH
 
 FASTMCP = "from fastmcp import FastMCP\n"
 #: For environment `mcp1`: it imports in half the time.
@@ -139,7 +140,7 @@ def test_BLD_2_relative_import_without_package(start: Start) -> None:
     assert status["code"] == "import_failed" and "__init__.py" in status["message"]
 
 
-@pytest.mark.parametrize("environment", ["bare", "fastmcp4-python3.10", "fastmcp4-python3.13"])
+@pytest.mark.parametrize("environment", ["bare", "fastmcp4-python3.10", *(["fastmcp4-python3.13"] if IS_THOROUGH else [])])
 def test_BLD_2_variable_missing(start: Start, environment: str) -> None:
     status = expect(start, "import os\n\nKEY = os.environ['WEATHER_KEY']\n", environment=environment)
     assert (status["code"], status["file"], status["line"]) == ("variable_missing", "server.py", 3)

@@ -8,6 +8,7 @@ import pytest
 from client import LEGACY, Client
 from conftest import Start, starting
 from harness import Harness
+from prewarmed import IS_THOROUGH
 
 FASTMCP = """
     from fastmcp import FastMCP
@@ -71,12 +72,14 @@ CASES = {
     "mcp_1_lowlevel": (LOWLEVEL_1, "server.py", "mcp1", "mcp-lowlevel", False),
     "mcp_2_lowlevel": (LOWLEVEL_2, "server.py", "mcp2", "mcp-lowlevel", True),
     "fastmcp_4_on_python_3.10": (FASTMCP, "server.py", "fastmcp4-python3.10", "fastmcp", True),
-    "fastmcp_4_on_python_3.13": (FASTMCP, "server.py", "fastmcp4-python3.13", "fastmcp", True),
     "asgi_of_fastmcp_2": (APP_OF_FASTMCP, "server.py:app", "fastmcp2", "asgi", False),
     "asgi_of_fastmcp_4": (APP_OF_FASTMCP, "server.py:app", "fastmcp4", "asgi", True),
     "asgi_of_mcp_1": (APP_OF_SDK_1, "server.py:app", "mcp1", "asgi", False),
     "asgi_of_mcp_2": (APP_OF_SDK_2, "server.py:app", "mcp2", "asgi", True),
 }
+if IS_THOROUGH:
+    # By default the oldest Python stands for the others.
+    CASES["fastmcp_4_on_python_3.13"] = (FASTMCP, "server.py", "fastmcp4-python3.13", "fastmcp", True)
 
 
 #: Cases that import their framework by themselves: each framework once. The others go on from a prewarmed interpreter,

@@ -54,17 +54,20 @@ async function runAgain(failed: Totals, name: string): Promise<Totals> {
   return (await runInto(file.runAlone)).result;
 }
 
-test("OPS-1 a failed file of vitest runs again alone, with the settings of the first run", async () => {
-  const config = "apps/cli/src/test/testing/vitest.config.ts";
-  const env = { TEST_ATTEMPT_FILE: join(directory, "vitest-attempt") };
-  const { result } = await runInto((output) => vitest(output, config, [], env));
-  expect(await runAgain(result, "second.fixture.ts")).toEqual(totalsOf(2));
-  const again = await runAgain(result, "tests.fixture.ts");
-  expect([passedOf(again), failuresOf(again).map(({ name }) => name)]).toEqual([
-    2,
-    ["tests.fixture.ts > one that fails", "tests.fixture.ts: an unhandled error"],
-  ]);
-});
+test.runIf(isThorough)(
+  "OPS-1 a failed file of vitest runs again alone, with the settings of the first run",
+  async () => {
+    const config = "apps/cli/src/test/testing/vitest.config.ts";
+    const env = { TEST_ATTEMPT_FILE: join(directory, "vitest-attempt") };
+    const { result } = await runInto((output) => vitest(output, config, [], env));
+    expect(await runAgain(result, "second.fixture.ts")).toEqual(totalsOf(2));
+    const again = await runAgain(result, "tests.fixture.ts");
+    expect([passedOf(again), failuresOf(again).map(({ name }) => name)]).toEqual([
+      2,
+      ["tests.fixture.ts > one that fails", "tests.fixture.ts: an unhandled error"],
+    ]);
+  },
+);
 
 const python = `import pytest
 
@@ -129,7 +132,7 @@ test.runIf(isThorough)(
   },
 );
 
-test("OPS-1 a pytest without a test is a failure", async () => {
+test.runIf(isThorough)("OPS-1 a pytest without a test is a failure", async () => {
   const { result } = await runInto((output) => pytest(output, join(directory, "nothing")));
   expect(result).toMatchObject({ passed: 0, failures: [{ message: expect.stringContaining("Ended with status") }] });
 });

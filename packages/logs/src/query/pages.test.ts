@@ -121,22 +121,17 @@ describe("finding", () => {
         "with sums that are not folded yet": [
           "all",
           "no errors",
-          "method",
           "prefix",
           "tool",
-          "rare tool",
-          "HTTP method",
           "deployment",
-          "search by message",
           "search by client",
-          "search for nothing",
           "short durations",
           "client",
           "session",
           "no users",
           "user, search and error",
         ],
-        folded: ["all", "errors", "longer durations", "search and filters", "users"],
+        folded: ["errors", "longer durations", "search and filters", "users"],
         "with finished days indexed": ["users", "rare tool", "user and rare tool", "client and tool"],
       };
       test.each(isThorough ? Object.keys(filters) : (some[state] ?? []))(
