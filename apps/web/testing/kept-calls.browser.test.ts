@@ -44,7 +44,7 @@ test("CAP-2 the settings say how long results are kept and calls run without the
   await expectAccessible(page);
 });
 
-test("CAP-2 the log says what became of a result, and finds calls by it", async () => {
+test("CAP-2 the log shows the state of a result, and finds calls by it", async () => {
   const rows = ["pay", "order"].map((target) => requestLogRow({ projectId: own.id, target }));
   await writeRequestLogs(site.pool, rows);
   const [{ id, time } = { id: "", time: 0 }] = rows;

@@ -107,7 +107,7 @@ export const claimsUnavailable = (): GatewayError =>
     { "retry-after": "2" },
   );
 
-/** The call that this one repeats came to nothing. */
+/** There is no result of the call that this one repeats. */
 export const notRun = (): GatewayError =>
   new GatewayError(
     "result_gone",

@@ -78,8 +78,6 @@ export class KeptCalls {
       for (const each of live) if (canceled.includes(each.row.id)) each.cancel();
     });
     if (sweeps) every(sweepMs, () => this.#store.sweep());
-    // At once: after a restart, clients ask again.
-    this.#names.learn();
     return notifications.subscribe({ channel: keptCallChannel }, (name) => this.#names.learn(name));
   }
 

@@ -20,7 +20,7 @@ export type CountingServer = {
 };
 
 /** The tool `stream` answers with events, which begin at once; all others with JSON. `break` closes the connection. */
-export function createCountingServer(): CountingServer {
+function createCountingServer(): CountingServer {
   const waiting: (() => void)[] = [];
   let isHeld = true;
   const runs: unknown[] = [];

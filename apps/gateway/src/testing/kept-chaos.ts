@@ -15,7 +15,7 @@ export type KeptChaos = {
   readonly calls: number;
   /** Calls whose client got the result of the one run. */
   readonly fetched: number;
-  /** Calls that their client was told are unknown. */
+  /** Calls whose client got the answer that nobody knows their end. */
   readonly unknown: number;
   /** Calls that the server ran twice, and those that got neither a result nor an end. */
   readonly ranTwice: readonly string[];

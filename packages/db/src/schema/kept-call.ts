@@ -40,7 +40,7 @@ export const keptCall = pgTable(
   ],
 );
 
-/** As long as the request log, which shows what became of them. */
+/** As long as the request log, which shows their states. */
 export const keptCallRetention: RetentionRule = {
   until: "expired",
   condition: (moment) => sql`${keptCall.expiresAt} < ${daysBefore(moment, moment.policy.requestLogDays)}`,

@@ -6,7 +6,7 @@ import { requestLogRow } from "../testing/rows.ts";
 
 const database = openTestDatabase();
 
-test("CAP-2 PRJ-5 calls are found by what became of a kept result, which each row says, on later pages too", async () => {
+test("CAP-2 PRJ-5 calls are found by the state of a kept result, which each row has, on later pages too", async () => {
   const { pool } = database;
   const [organizationId, kept] = [randomUUID(), randomUUID()];
   await pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'Kept', $1::uuid::text)", [organizationId]);

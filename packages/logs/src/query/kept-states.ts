@@ -26,7 +26,7 @@ export async function keptCondition(
      AND id = ANY(${conditions.value(rows.map(({ id }) => id))}::uuid[])`;
 }
 
-/** The rows with what became of the results of their calls. */
+/** The rows with the states of their calls' results. */
 export async function withKeptStates<Entry extends RequestLogEntry>(
   reader: Reader,
   entries: Entry[],

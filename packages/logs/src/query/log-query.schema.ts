@@ -7,10 +7,10 @@ export const timeRangeSchema = z.enum(["15m", "1h", "6h", "24h", "7d", "30d"]);
 export type TimeRange = z.infer<typeof timeRangeSchema>;
 
 /**
- * What became of a call whose result may be asked for again (CAP-2): it waits, was fetched, or nobody came in time;
+ * The state of a call whose result may be asked for again (CAP-2): it waits, was fetched, or nobody came in time;
  * nobody saw how the call ended; the client canceled it; its result found no room.
  */
-export const keptStates = ["waiting", "fetched", "expired", "unknown", "canceled", "dropped"] as const;
+const keptStates = ["waiting", "fetched", "expired", "unknown", "canceled", "dropped"] as const;
 export type KeptState = (typeof keptStates)[number];
 
 /** Filters of request-log rows (VAL-5). `startDate` and `endDate` override `timeRange`. */
@@ -42,7 +42,7 @@ export const logQuerySchema = z.object({
   /** Longer, or shorter, than this many milliseconds in total. */
   longerThanMs: z.coerce.number().min(0).max(86_400_000).optional(),
   shorterThanMs: z.coerce.number().min(0).max(86_400_000).optional(),
-  /** Calls whose result is kept, by what became of it (CAP-2). */
+  /** Calls whose result is kept, by its state (CAP-2). */
   kept: z.enum(keptStates).optional(),
   /** The beginning of the client's name, case-insensitive. */
   clientName: z.string().max(256).optional(),
@@ -187,7 +187,7 @@ export const requestLogEntrySchema = z.object({
   kept: z
     .enum(keptStates)
     .nullable()
-    .describe("what became of the result of a call that may be asked for again; null: it may not"),
+    .describe("the state of the result of a call that may be asked for again; null: it may not"),
 });
 export type RequestLogEntry = z.infer<typeof requestLogEntrySchema>;
 

@@ -1,6 +1,6 @@
 import type { KeptState } from "@towpath/logs/schema";
 
-/** What became of the result of a call that may be asked for again (CAP-2). */
+/** The state of the result of a call that may be asked for again (CAP-2). */
 export const keptTexts = {
   waiting: "Kept for the client to ask again",
   fetched: "Fetched by asking again",

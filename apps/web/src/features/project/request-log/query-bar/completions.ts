@@ -34,7 +34,7 @@ const descriptions: Readonly<Record<QueryKey, string>> = {
   deployment: "Commit",
   branch: "Name of a branch",
   duration: "More or less than a time",
-  kept: "What became of a kept result",
+  kept: "State of a kept result",
 };
 const statusTexts = {
   ok: "Succeeded",
