@@ -51,6 +51,24 @@ test("CAP-2 without a key, the id of an unanswered request of the session is the
   expect((await other.result(7)).result?.content[0]?.text).toBe("run 5");
 });
 
+test("CAP-2 a call that is answered at once, with its client there, writes nothing that could be asked for", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  counting.release();
+  const written = async () => {
+    const text = "SELECT n_tup_ins::int AS n FROM pg_stat_user_tables WHERE relname = 'kept_call'";
+    return (await rig.database.pool.query(text)).rows[0].n;
+  };
+  const client = await RawClient.inSession(server.url, await caller());
+  // What earlier tests wrote is counted by now.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const before = await written();
+  for (let id = 1; id <= 50; id++) expect((await client.result(id)).result?.content[0]?.text).toBe(`run ${id}`);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(await written()).toBe(before);
+  await new RawClient(server.url, { ...(await caller()), ...key("counts") }).result(1);
+  await expect.poll(written, { timeout: 10_000 }).toBe(before + 1);
+});
+
 test("CAP-2 nobody gets the result of another caller, and a key is for one call only", async () => {
   const { server, counting, caller } = await deployCounting(rig);
   const [ada, bob] = [await caller(), await caller()].map((who) => new RawClient(server.url, { ...who, ...key("k1") }));

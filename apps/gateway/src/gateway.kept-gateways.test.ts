@@ -107,6 +107,24 @@ test("CAP-2 RUN-8 after kill -9 of its gateway a call is unknown at the other on
   gateways[0] = await start(directories[0] ?? "");
 }, 60_000);
 
+test("CAP-2 a call without its client keeps its server from sleep, and counts in the metrics", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  const who = await caller();
+  const [here, there] = await urlsOf(server, who);
+  rig.runner.leaseMs = 1500;
+  const client = new RawClient(here, { ...who, ...key("long") });
+  await client.breakOff(1, callOf(), () => until(() => counting.runs.length === 1));
+  const renewed = () => rig.runner.ensured.filter((id) => id === server.deploymentId).length;
+  const before = renewed();
+  await until(() => renewed() >= before + 3);
+  const metrics = async () => (await fetch(new URL("/-/metrics", here))).text();
+  expect(await metrics()).toContain("towpath_gateway_calls_unattended 1");
+  counting.release();
+  expect(textOf(await client.at(there).result(2))).toBe("run 1");
+  await until(async () => (await metrics()).includes("towpath_gateway_calls_unattended 0"));
+  rig.runner.leaseMs = 10_000;
+}, 40_000);
+
 test("CAP-2 a gateway that is stopped waits for calls without a client, whose results the other one has", async () => {
   const { server, counting, caller } = await deployCounting(rig);
   const who = await caller();

@@ -8,7 +8,8 @@ import { anonymous } from "../policy/credentials.ts";
 /** Chosen by clients for one call each (draft-ietf-httpapi-idempotency-key-header). */
 const keyHeader = "idempotency-key";
 const maxKeyLength = 255;
-const maxIdLength = 128;
+/** Others would be odd in a notification of PostgreSQL. */
+const idPattern = /^[\x20-\x7e]{1,128}$/;
 
 /**
  * What tells whether two requests are the same call (decision 088).
@@ -45,8 +46,7 @@ export function identityOf(admitted: Admitted): Identity | null {
     return { kind: "key", name: null, hashes: once(admitted.body, () => ["key", ...place(), ...owner, key]) };
   }
   // Closing the connection cancels a call of 2026-07-28.
-  if (session === null || peek.era !== "legacy" || peek.id === null || String(peek.id).length > maxIdLength)
-    return null;
+  if (session === null || peek.era !== "legacy" || peek.id === null || !idPattern.test(String(peek.id))) return null;
   const name = `${session.key} ${typeof peek.id} ${peek.id}`;
   return { kind: "repeat", name, hashes: once(admitted.body, () => ["repeat", ...place(), name]) };
 }

@@ -11,6 +11,7 @@ import type { ObserverParts } from "../record/observe.ts";
 import type { Announce } from "../workers/news.ts";
 import { answerRepeat, claimsUnavailable, endOfStored, notRun, otherCall, type Repeated } from "./answer-repeat.ts";
 import { endOf } from "./end-of-call.ts";
+import { Ends } from "./ends.ts";
 import { type Identity, identityOf } from "./identity.ts";
 import { type Ended, LiveCall } from "./live-call.ts";
 import { RepeatNames } from "./repeat-names.ts";
@@ -51,13 +52,14 @@ export class KeptCalls {
   readonly #names: RepeatNames;
   readonly #unattended: Unattended;
   readonly #memory: ReturnType<typeof createMemory>;
-  readonly #storing = new Set<Promise<void>>();
+  readonly #ends: Ends;
   readonly #timers: NodeJS.Timeout[] = [];
   #isStopping = false;
 
   constructor(parts: KeptCallParts) {
     this.#parts = parts;
     this.#store = new KeptCallStore(parts.pool);
+    this.#ends = new Ends({ ...parts, store: this.#store });
     this.#names = new RepeatNames(() => this.#store.repeatNames());
     this.#unattended = new Unattended(parts.share);
     this.#memory = createMemory(maxAnswerBytes * parts.share);
@@ -93,7 +95,7 @@ export class KeptCalls {
     const all = () => Promise.all([...this.#live.values()].map(({ ended }) => ended));
     await Promise.race([all(), sleep(withinMs, undefined, { ref: false })]);
     for (const live of this.#live.values()) live.cut("Its gateway was stopped before the server answered.");
-    const stored = all().then(() => Promise.all(this.#storing));
+    const stored = all().then(() => this.#ends.stored());
     await Promise.race([stored, sleep(storeWithinMs, undefined, { ref: false })]);
     for (const timer of this.#timers) clearInterval(timer);
   }
@@ -199,32 +201,12 @@ export class KeptCalls {
     // What was not run, or was answered at once, leaves no trace.
     const stored =
       live.claimed !== null
-        ? this.#storeEnd(live, ended, delivered)
+        ? this.#ends.store(live, ended, delivered)
         : delivered.then((isDelivered) =>
-            ended === null || isDelivered ? undefined : this.#storeEnd(live, ended, delivered),
+            ended === null || isDelivered ? undefined : this.#ends.store(live, ended, delivered),
           );
-    live.stored = this.#keep(stored);
+    live.stored = this.#ends.track(stored);
     live.finish(ended);
-  }
-
-  async #storeEnd(live: LiveCall, ended: Ended | null, delivered: Promise<boolean>): Promise<void> {
-    const { row, admitted, identity } = live;
-    if ((await live.claimed) === false) return;
-    if (ended === null) return this.#store.release(row.id);
-    const { message, ...end } = ended;
-    const hasResult = end.state === "waiting" || end.state === "dropped";
-    // A client that has its result doesn't ask again, unless it has a key.
-    if (identity.kind === "repeat" && hasResult && (await delivered) && (await this.#store.delivered(row.id))) return;
-    const result = message && this.#parts.results.seal(row.id, admitted, message);
-    const { keepResultsMinutes: keepMinutes } = admitted.call.route;
-    await this.#store.end(row, { ...end, keepMinutes }, result, this.#parts.quota);
-    if (message !== null && (await delivered)) await this.#store.fetched(row.id);
-  }
-
-  #keep(storing: Promise<void>): Promise<void> {
-    const kept = storing.catch(this.#onProblem).finally(() => this.#storing.delete(kept));
-    this.#storing.add(kept);
-    return kept;
   }
 
   /** @throws GatewayError if the database is unavailable */
@@ -245,7 +227,7 @@ export class KeptCalls {
     if (stored.argumentsHash !== identity.hashes().argumentsHash) throw otherCall();
     const { keepResultsMinutes } = admitted.call.route;
     // Its process learns of it when it next says that it lives.
-    const cancel = () => void this.#keep(this.#store.cancel(stored.id, keepResultsMinutes));
+    const cancel = () => void this.#ends.track(this.#store.cancel(stored.id, keepResultsMinutes));
     return this.#answer(admitted, this.#whenStored(admitted, identity, stored), { cancel, stored: async () => {} });
   }
 
@@ -263,7 +245,7 @@ export class KeptCalls {
     if (received.answer.end !== "complete") return rest;
     const { id } = await repeated;
     call.response.once("close", () => {
-      if (call.response.writableFinished) void this.#keep(stored().then(() => this.#store.fetched(id)));
+      if (call.response.writableFinished) void this.#ends.track(stored().then(() => this.#store.fetched(id)));
     });
     return rest;
   }
@@ -292,7 +274,5 @@ export class KeptCalls {
     return claimsUnavailable();
   }
 
-  readonly #onProblem = (error: unknown): void => {
-    this.#parts.log.warn({ err: error }, "a kept call can't be stored or read");
-  };
+  readonly #onProblem = (error: unknown): void => this.#ends.onProblem(error);
 }

@@ -11,13 +11,15 @@ import { useProjectSwitch } from "./use-project-switch.ts";
 const minutesOfResults = [0, 5, 10, 30, 60, 360, 1440];
 const minutesOfCalls = [1, 5, 15, 60, 180, 720, 1440];
 
-type Change = { readonly keepResultsMinutes: number } | { readonly unattendedMinutes: number };
-
 /** For how long calls go on that lose their client, and their results are kept (CAP-2). */
 export function KeptCallsSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const { failure, change } = useProjectSwitch<Change>(projectKey, (setting) =>
-    updateProject({ data: { ...projectKey, ...setting } }),
+  // Each by itself: while one is saved, the other can be changed.
+  const results = useProjectSwitch<number>(projectKey, (keepResultsMinutes) =>
+    updateProject({ data: { ...projectKey, keepResultsMinutes } }),
+  );
+  const calls = useProjectSwitch<number>(projectKey, (unattendedMinutes) =>
+    updateProject({ data: { ...projectKey, unattendedMinutes } }),
   );
   const { keepResultsMinutes, unattendedMinutes, authMode } = project;
   const isKept = keepResultsMinutes > 0;
@@ -26,7 +28,7 @@ export function KeptCallsSettings({ projectKey }: { readonly projectKey: Project
       id="kept-calls"
       title="Calls whose client leaves"
       description="A tool call goes on when its connection breaks, and the same client gets the result when it asks again, instead of a second run."
-      failure={failure}
+      failure={results.failure ?? calls.failure}
       status={isKept ? `Results are kept for ${nameOf(keepResultsMinutes)}.` : "Calls end with their connection."}
     >
       <Choice
@@ -34,7 +36,7 @@ export function KeptCallsSettings({ projectKey }: { readonly projectKey: Project
         label="Keep results"
         value={keepResultsMinutes}
         choices={minutesOfResults}
-        onChange={(minutes) => void change({ keepResultsMinutes: minutes })}
+        onChange={(minutes) => void results.change(minutes)}
       >
         Encrypted, and only for the caller who made the call.
       </Choice>
@@ -43,7 +45,7 @@ export function KeptCallsSettings({ projectKey }: { readonly projectKey: Project
         label="Let calls run without their client"
         value={unattendedMinutes}
         choices={minutesOfCalls}
-        onChange={(minutes) => void change({ unattendedMinutes: minutes })}
+        onChange={(minutes) => void calls.change(minutes)}
       >
         A redeploy, and a server that would go to sleep, wait for calls under way: for those without a client for so
         long at most.
