@@ -27,15 +27,19 @@ export async function answerRepeat(
   repeated: Promise<Repeated>,
 ): Promise<Rest> {
   const { response, request } = admitted.call;
+  const found = repeated.then(outcomeOf, (error: unknown) => {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  });
   const closed = new Promise<"closed">((resolve) => response.once("close", () => resolve("closed")));
   const isStreamed = headerOf(request, "accept")?.includes("text/event-stream") === true;
-  let first = await Promise.race([repeated, closed, ...(isStreamed ? [quiet(quietMs)] : [])]);
+  let first = await Promise.race([found, closed, ...(isStreamed ? [quiet(quietMs)] : [])]);
   if (first !== "quiet" && first !== "closed") return replyWith(admitted, first);
   let stream: OpenAnswer | null = null;
   while (first === "quiet") {
     stream ??= openAnswer(parts, admitted, { status: 200, type: "text/event-stream", sessionId: null });
     await stream.write(": the call is still under way\n\n");
-    first = await Promise.race([repeated, closed, quiet(commentMs)]);
+    first = await Promise.race([found, closed, quiet(commentMs)]);
   }
   if (first === "closed" || stream === null) {
     admitted.received.answer.end = "client-closed";
@@ -49,18 +53,21 @@ async function quiet(ms: number): Promise<"quiet"> {
   return "quiet";
 }
 
-function replyWith(admitted: Admitted, repeated: Repeated): Rest {
-  const message = messageFor(admitted, repeated);
-  // Our own answer: as any refusal, with its code in the log.
-  if (repeated.ended.message === null) throw refusalFor(repeated);
-  const body = Buffer.from(JSON.stringify(message));
+/** The result, or in its place an answer of our own: as any refusal, with its code in the log. */
+type Outcome = NonNullable<Ended["message"]> | GatewayError;
+
+const outcomeOf = (repeated: Repeated): Outcome => repeated.ended.message ?? refusalFor(repeated);
+
+function replyWith(admitted: Admitted, outcome: Outcome): Rest {
+  if (outcome instanceof GatewayError) throw outcome;
+  const body = Buffer.from(JSON.stringify(messageFor(admitted, outcome)));
   return reply(admitted, { status: 200, type: "application/json", sessionId: null, body });
 }
 
-function messageFor({ peek }: Admitted, repeated: Repeated): object {
+function messageFor({ peek }: Admitted, outcome: Outcome): object {
   const envelope = { jsonrpc: "2.0", id: peek.id };
-  if (repeated.ended.message !== null) return { ...envelope, ...repeated.ended.message };
-  const { rpcCode: code, message, code: towpath } = refusalFor(repeated);
+  if (!(outcome instanceof GatewayError)) return { ...envelope, ...outcome };
+  const { rpcCode: code, message, code: towpath } = outcome;
   return { ...envelope, error: { code, message, data: { towpath } } };
 }
 

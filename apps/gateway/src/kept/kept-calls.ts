@@ -23,7 +23,7 @@ const claimAfterMs = 1000;
 const stayAliveMs = 3000;
 const sweepMs = 10_000;
 /** Pauses between two looks at a call that runs in another process; the last one repeats. */
-const lookMs = [100, 200, 400, 800];
+const lookMs = [100, 200, 400, 800, 1500];
 /** Of the answers of all calls in this process that may be asked for again. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 const storeWithinMs = 2000;
@@ -101,13 +101,14 @@ export class KeptCalls {
   }
 
   async #run(admitted: Admitted, identity: Identity, forward: () => Promise<Rest>): Promise<Rest> {
-    const name = identity.name ?? identity.hashes().claim;
+    const name = nameOf(identity);
     const live = this.#live.get(name);
     if (live) {
       const isSame = live.row.argumentsHash === identity.hashes().argumentsHash;
       if (!isSame && identity.kind === "key") throw otherCall();
       // A client that uses an id for two calls at a time means both.
       if (!isSame) return forward();
+      live.isAwaited = true;
       if (await live.begun) return this.#join(admitted, live);
       return this.#run(admitted, identity, forward);
     }
@@ -123,11 +124,15 @@ export class KeptCalls {
       onLeft: (call) => this.#left(call),
     });
     this.#live.set(name, own);
+    let isOwn = identity.kind === "repeat";
     try {
-      if (identity.kind === "repeat" || (await this.#claim(own))) return await this.#execute(own, forward);
+      isOwn ||= await this.#claim(own);
+      if (isOwn) return await this.#execute(own, forward);
     } finally {
-      this.#live.delete(name);
-      own.finish(null);
+      if (!isOwn) {
+        this.#live.delete(name);
+        own.finish(null);
+      }
     }
     const stored = await this.#find(identity);
     // Whoever had the claim has given it up.
@@ -145,10 +150,10 @@ export class KeptCalls {
     const timer = identity.kind === "repeat" ? setTimeout(claim, claimAfterMs).unref() : undefined;
     try {
       const rest = await forward();
-      this.#ended(live, endOf(live));
+      this.#ended(live, () => endOf(live));
       return rest;
     } catch (error) {
-      this.#ended(live, endOf(live, error));
+      this.#ended(live, () => endOf(live, error));
       throw error;
     } finally {
       clearTimeout(timer);
@@ -192,21 +197,23 @@ export class KeptCalls {
   }
 
   /** Call it before its client has all of the answer. */
-  #ended(live: LiveCall, ended: Ended | null): void {
+  #ended(live: LiveCall, endOfCall: () => Ended | null): void {
     const { response } = live.admitted.call;
     const delivered = new Promise<boolean>((resolve) => {
       if (response.destroyed) resolve(response.writableFinished);
       else response.once("close", () => resolve(response.writableFinished));
     });
-    // What was not run, or was answered at once, leaves no trace.
-    const stored =
-      live.claimed !== null
-        ? this.#ends.store(live, ended, delivered)
-        : delivered.then((isDelivered) =>
-            ended === null || isDelivered ? undefined : this.#ends.store(live, ended, delivered),
-          );
-    live.stored = this.#ends.track(stored);
-    live.finish(ended);
+    const store = async () => {
+      const ended = endOfCall();
+      live.finish(ended);
+      if (ended !== null || live.claimed !== null) await this.#ends.store(live, ended, delivered);
+    };
+    const isNeeded = live.claimed !== null || live.isAwaited;
+    // What was answered at once leaves no trace, and its answer is not read.
+    const unless = async () => ((await delivered) && !live.isAwaited ? live.finish(null) : store());
+    live.stored = this.#ends.track(isNeeded ? store() : unless());
+    // Until then a repeat finds it here.
+    void live.stored.then(() => this.#live.delete(nameOf(live.identity)));
   }
 
   /** @throws GatewayError if the database is unavailable */
@@ -239,13 +246,16 @@ export class KeptCalls {
   ): Promise<Rest> {
     const { session, call, received } = admitted;
     if (session) session.onCanceled = cancel;
-    // If the client leaves first, nobody waits for it.
-    repeated.catch(() => {});
+    // Why there is none is in the answer, if its client is still there.
+    const id = repeated.then(
+      (got) => got.id,
+      () => null,
+    );
     const rest = await answerRepeat(this.#parts, admitted, repeated);
-    if (received.answer.end !== "complete") return rest;
-    const { id } = await repeated;
+    const fetched = received.answer.end === "complete" ? await id : null;
+    if (fetched === null) return rest;
     call.response.once("close", () => {
-      if (call.response.writableFinished) void this.#ends.track(stored().then(() => this.#store.fetched(id)));
+      if (call.response.writableFinished) void this.#ends.track(stored().then(() => this.#store.fetched(fetched)));
     });
     return rest;
   }
@@ -261,7 +271,12 @@ export class KeptCalls {
     if (first.state === "running") await this.#store.await(first.id).catch(this.#onProblem);
     for (let at = 0; stored?.state === "running" && !admitted.call.response.destroyed; at++) {
       await sleep(lookMs[Math.min(at, lookMs.length - 1)], undefined, { ref: false });
-      stored = await this.#find(identity);
+      // Without the database it goes on waiting.
+      const latest: StoredCall | null = stored;
+      stored = await this.#store.find(identity.hashes().claim).catch((error: unknown) => {
+        this.#onProblem(error);
+        return latest;
+      });
     }
     if (stored === null) throw notRun();
     const { id, startedAt, expiresAt, sealed } = stored;
@@ -276,3 +291,5 @@ export class KeptCalls {
 
   readonly #onProblem = (error: unknown): void => this.#ends.onProblem(error);
 }
+
+const nameOf = (identity: Identity): string => identity.name ?? identity.hashes().claim;

@@ -34,6 +34,8 @@ export class LiveCall implements Keeping {
   /** Its client has left. */
   isUnattended = false;
   isCanceled = false;
+  /** Another request waits for it in this process. */
+  isAwaited = false;
   /** Whether it has its claim: null: nobody asked for it yet; false: another call has it. */
   claimed: Promise<boolean> | null = null;
   /** Why it was ended in the end; null: it wasn't. */
