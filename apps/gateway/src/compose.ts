@@ -11,6 +11,7 @@ import {
   type Base,
   createCallers,
   createEntry,
+  createKeptCalls,
   createPortals,
   createRecord,
   createServers,
@@ -44,7 +45,7 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   const base = await openBase(config, log, peers);
   const gateway = await compose(base);
-  const { server, feed, portals, callers, limits, record, savedState } = gateway;
+  const { server, feed, portals, callers, limits, record, savedState, kept } = gateway;
 
   // From files: after a crash, running servers are reachable again even without the database.
   await Promise.all([feed.loadSnapshot(), portals.loadSnapshot(), savedState.load()]);
@@ -56,6 +57,7 @@ export async function startGateway(
   limits.start();
   base.gateways.start(gateway.onNews);
   const stopValues = base.notifications.subscribe({ channel: "towpath_caller_value" }, gateway.onCallerValue);
+  const stopKeptNames = kept.start();
   savedState.start();
   record.start();
   if (!base.routes.isLoaded) await base.routes.opening;
@@ -66,8 +68,9 @@ export async function startGateway(
     async stop(requestsMs, idleMs = 0) {
       // The next process, which may serve already, has the metrics from now on.
       await stopMetrics?.();
-      await drainHttpServer(server, { requestsMs, idleMs });
+      await Promise.all([drainHttpServer(server, { requestsMs, idleMs }), kept.keptCalls.stop(requestsMs)]);
       stopValues();
+      stopKeptNames();
       for (const part of [feed, limits, base.gateways]) part.stop();
       await Promise.all([callers, record, savedState, gateway.servers].map((part) => part.stop()));
       // A database that hangs does not close connections either.
@@ -86,6 +89,7 @@ async function compose(base: Base) {
   const servers = createServers(base);
   const entry = createEntry(base);
   const portals = createPortals(base);
+  const kept = createKeptCalls(base, { ...record.parts, ...callers.parts });
   const limits = createSharedLimits({ config, peers, gateways });
   const { leases, sleeping } = servers.parts;
   const savedState = new SavedState({ directory, worker, secret, outageMs, ...callers.known, leases, log });
@@ -109,6 +113,7 @@ async function compose(base: Base) {
     ...spanReadings("gateway", record.exporter),
     ...servers.readings,
     ...record.readings,
+    ...kept.readings,
     ...limits.readings,
     ...entry.readings,
   ]);
@@ -146,6 +151,7 @@ async function compose(base: Base) {
     ...servers.parts,
     ...limits.parts,
     ...portals,
+    keptCalls: kept.keptCalls,
     announce,
     routes,
     metrics,
@@ -160,6 +166,7 @@ async function compose(base: Base) {
     callers,
     limits,
     record,
+    kept,
     servers,
     savedState,
     allMetrics,

@@ -79,6 +79,8 @@ const environmentSchema = z.object({
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_CALLER: count.optional(),
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_ORGANIZATION: count.optional(),
   ...callLimitSettings,
+  /** MiB of results that are kept for one server, for clients that ask again. */
+  TOWPATH_GATEWAY_KEPT_MIB: z.coerce.number().int().min(1).max(100_000).default(64),
   /** Where log rows also go that the database doesn't take, because this process's disk may go with it. */
   TOWPATH_GATEWAY_SPOOL_TO: z
     .string()
@@ -221,6 +223,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env, openFil
     holdMs: values.TOWPATH_GATEWAY_HOLD_MS,
     outageMs: values.TOWPATH_GATEWAY_OUTAGE_MS,
     externalNetworks: values.TOWPATH_EXTERNAL_NETWORKS,
+    /** Bytes of the results that are kept for one project. */
+    keptBytes: values.TOWPATH_GATEWAY_KEPT_MIB * 1024 * 1024,
     /** Null: issuers are public, or in `externalNetworks`. */
     operatorIssuer: operatorIssuer.data,
     externalTimeoutMs: values.TOWPATH_EXTERNAL_TIMEOUT_MS,

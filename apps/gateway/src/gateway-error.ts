@@ -22,6 +22,12 @@ const statusOf = {
   // These two answer the call, as a server would.
   values_needed: 200,
   person_needed: 200,
+  // So do these, about a call that was asked for before (CAP-2).
+  idempotency_key_refused: 200,
+  outcome_unknown: 200,
+  call_canceled: 200,
+  result_gone: 200,
+  results_unavailable: 503,
   call_unclear: 403,
   body_too_large: 413,
   caller_rate_limited: 429,

@@ -266,6 +266,8 @@ test("GW-11 an assertion is renewed at half of its life, each caller and server 
     listing: null,
     answersAsleep: false,
     perCaller: [],
+    keepResultsMinutes: 10,
+    unattendedMinutes: 60,
     release: null,
   });
   const [one, two] = [route("one"), route("two")];

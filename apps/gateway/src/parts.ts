@@ -20,7 +20,10 @@ import { createAssertIdentity } from "./forward/assertions.ts";
 import { Leases } from "./forward/leases.ts";
 import { SlowStart } from "./forward/slow-start.ts";
 import { Upstreams } from "./forward/upstreams.ts";
+import { type KeptCallParts, KeptCalls } from "./kept/kept-calls.ts";
+import { SealedResults } from "./kept/sealed-results.ts";
 import { createAuthorizationServer } from "./oauth/authorization-server.ts";
+import { gauge } from "./platform/metrics.ts";
 import { clientReadings, logReadings, serverReadings } from "./platform/readings.ts";
 import { createAccessTokens } from "./policy/access-tokens.ts";
 import { Capacity } from "./policy/capacity.ts";
@@ -263,6 +266,19 @@ export function createServers({ config, log, pool, box, announce }: Base) {
       leases.stop();
       return Promise.all([upstreams.destroy(), externalUpstreams.destroy(), runner.close()]);
     },
+  };
+}
+
+/** Calls that may be asked for again. */
+export function createKeptCalls(base: Base, parts: Pick<KeptCallParts, "recorder" | "pendingCalls" | "openResponses">) {
+  const { config, log, pool, notifications, announce } = base;
+  const { secret, secrets, keptBytes: quota, share } = config;
+  const results = new SealedResults(secret, secrets.previous);
+  const keptCalls = new KeptCalls({ ...parts, pool, log, results, quota, share, announce });
+  return {
+    keptCalls,
+    readings: [gauge("calls_unattended", "Calls that run without their client", () => keptCalls.unattended)],
+    start: () => keptCalls.start(notifications, { sweeps: config.workerIndex === 0 }),
   };
 }
 

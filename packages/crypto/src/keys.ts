@@ -29,6 +29,8 @@ export const keyPurposes = {
   "gateway-state": "towpath/gateway-state/v1",
   /** Email messages that wait to be sent. */
   mail: "towpath/mail/v1",
+  /** Results of calls that wait for their client to ask again. */
+  "kept-result": "towpath/kept-result/v1",
 } as const;
 export type KeyPurpose = keyof typeof keyPurposes;
 

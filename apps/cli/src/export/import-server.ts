@@ -159,7 +159,9 @@ function createFromFiles(
 async function finish(api: Api, buildId: string, name: string, { settings }: ExportDocument): Promise<void> {
   const { description, watchPaths, failOnBreakingChanges, isPublic, errorsPerHour, ...more } = settings;
   const { identityAssertion, sleepingLists, keepsData, callerInstances, callerProbe } = more;
-  const callers = { identityAssertion, sleepingLists, errorsPerHour, callerInstances, callerProbe };
+  const { keepResultsMinutes, unattendedMinutes } = more;
+  const calls = { keepResultsMinutes, unattendedMinutes };
+  const callers = { identityAssertion, sleepingLists, errorsPerHour, callerInstances, callerProbe, ...calls };
   const later = { description, failOnBreakingChanges, isPublic, keepsData, ...callers };
   // Relative to a repository that only a history brings along.
   const body = settings.rootDirectory === null ? { ...later, watchPaths } : later;

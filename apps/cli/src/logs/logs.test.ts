@@ -37,6 +37,7 @@ const row: RequestLogEntry = {
   session: null,
   principal: "anonymous",
   traceId: null,
+  kept: null,
 };
 
 let directory = "";

@@ -20,6 +20,7 @@ const rowSchema = z.looseObject({
   principal: z.string(),
   // Absent in earlier instances.
   principalName: z.string().nullish(),
+  kept: z.string().nullish(),
 });
 type Row = z.infer<typeof rowSchema>;
 
@@ -30,8 +31,9 @@ const markOf = (row: Row) => (row.isRefused ? yellow("!") : row.isError ? red("â
 function asText(row: Row): string {
   const what = row.target ? `${row.method} ${row.target}` : (row.method ?? "(no method)");
   const status = row.isError ? red(String(row.httpStatus)) : String(row.httpStatus);
+  const kept = row.kept ? ` (result ${row.kept})` : "";
   const result = row.errorMessage ? `${row.outcome}: ${row.errorMessage}` : row.outcome;
-  const outcome = row.isError ? red(plain(result)) : plain(result);
+  const outcome = (row.isError ? red(plain(result)) : plain(result)) + plain(kept);
   const who = dim(plain(`${row.client ?? "unknown client"}, ${row.principalName ?? row.principal}`));
   return `${markOf(row)} ${dim(row.time)}  ${status}  ${row.durationMs.toFixed(1).padStart(8)} ms  ${plain(what)}  ${outcome}  ${who}`;
 }

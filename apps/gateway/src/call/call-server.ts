@@ -1,6 +1,7 @@
 import type { AssertIdentity } from "../forward/assertions.ts";
 import { forwardToTarget, type TargetParts } from "../forward/to-target.ts";
 import { credentialsEnded, type GatewayError, type RpcId } from "../gateway-error.ts";
+import type { KeptCalls } from "../kept/kept-calls.ts";
 import type { FairTurns } from "../limits/fair-turns.ts";
 import { readBody } from "../policy/body.ts";
 import type { Capacity } from "../policy/capacity.ts";
@@ -24,6 +25,7 @@ export type CallParts = AdmissionParts &
     assertIdentity: AssertIdentity;
     refusalLimit: RefusalLimit;
     sleeping: Sleeping;
+    keptCalls: Pick<KeptCalls, "run">;
     /** Null: requests are not traced. */
     tracer: Tracer | null;
   };
@@ -57,7 +59,7 @@ export async function callServer(parts: CallParts, call: RoutedCall): Promise<vo
     logged = ready;
     admitted = ready;
     // Forward: to a running instance; bytes and closes pass in both directions.
-    forwarded = await parts.pendingCalls.track(ready, () => forward(parts, ready));
+    forwarded = await parts.pendingCalls.track(ready, () => parts.keptCalls.run(ready, () => forward(parts, ready)));
   } catch (error) {
     const refusal = refusalFor(parts, error, call.id);
     answer.refuse(refusal);

@@ -107,6 +107,14 @@ export type SessionCall = OpenedSession & {
   resumedAnswer: AnswerPeek | null;
 };
 
+/** A call that may be asked for again (CAP-2): it can go on without its client. */
+export interface Keeping {
+  /** Whether it does, now that the client has disconnected. `abort` ends it all the same. */
+  goesOn(abort: () => void): boolean;
+  /** A piece of the answer's body. */
+  push(piece: Buffer): void;
+}
+
 /** A request that passed all policies, and how to forward it. */
 export type Admitted = Read & {
   readonly owner: SessionOwner;
@@ -123,6 +131,8 @@ export type Admitted = Read & {
   readonly headers: string[];
   /** The tools that a list in the answer may name; null if the answer passes unread. */
   readonly listedTools: readonly string[] | null;
+  /** Null: it ends with its client. Written by KeptCalls. */
+  kept: Keeping | null;
 };
 
 /** What remains of a call whose answer may still arrive on another stream: neither request nor connection. */

@@ -114,6 +114,13 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
 
   readonly onClientClose = (): void => {
     if (this.#ended) return;
+    if (!this.#admitted.kept?.goesOn(this.#leave)) this.#leave();
+    // It may wait for the client to take more.
+    else if (this.#controller?.paused) this.#controller.resume();
+  };
+
+  readonly #leave = (): void => {
+    if (this.#ended) return;
     this.#clientClosed = true;
     // End first: `abort` reports an error synchronously, which would look like the server's.
     this.#end({ end: "client-closed" });
@@ -139,6 +146,8 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     onBegin?.();
     const sessionId = this.#sessionIdFor(headers);
     const { request, response } = call;
+    // The call goes on without its client.
+    if (response.destroyed) return;
     if (response.headersSent) {
       // The stream was opened while the server slept. The client learns of a refusal with its next request.
       this.#isWithheld = status !== 200;
@@ -165,6 +174,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     if (this.#ended || this.#isWithheld) return;
     this.#pieces++;
     observe(this.#parts, this.#admitted, chunk);
+    this.#admitted.kept?.push(chunk);
     if (this.#bytesLeft !== null) {
       this.#bytesLeft -= chunk.length;
       if (this.#bytesLeft === 0) {

@@ -99,6 +99,8 @@ async function deliver(parts: ProxyParts, passage: Passage): Promise<Rest> {
     else [path, otherPath] = [otherPath ?? path, null];
   }
   answer.end = "client-closed";
+  // Only what wasn't sent gets here.
+  delivery.sentAt = null;
   return "over";
 }
 

@@ -87,6 +87,10 @@ export const routeSchema = z.object({
   answersAsleep: z.boolean().default(false),
   /** The variables for which each caller has a value, and an instance, of their own (CAP-1). Snapshots of earlier versions lack it. */
   perCaller: z.array(z.string()).default([]),
+  /** How long results of calls are kept (CAP-2); 0: they aren't. Snapshots of earlier versions lack it. */
+  keepResultsMinutes: z.number().default(0),
+  /** How long a call may run without its client. */
+  unattendedMinutes: z.number().default(60),
   /** Running, or the last one if that went back. Snapshots of earlier versions lack it. */
   release: releaseSchema.nullable().default(null),
 });
@@ -205,6 +209,7 @@ const routesQuery = `
         'version', external.credential_version,
         'dataKey', json_build_object('id', data_key.id, 'wraps', data_key.wraps)) END) AS target,
     project.auth_mode AS "authMode", project.capture_payloads AS "capturePayloads",
+    project.keep_results_minutes AS "keepResultsMinutes", project.unattended_minutes AS "unattendedMinutes",
     CASE WHEN policy.project_id IS NOT NULL THEN json_build_object('roles', policy.roles,
       'apiKeyIds', policy.api_key_ids, 'tools', policy.tools) END AS access,
     project.admin_jwt_generation AS "adminJwtGeneration", project.identity_assertion AS "identityAssertion",

@@ -59,6 +59,10 @@ export const project = pgTable(
     callerProbe: jsonb(),
     /** off | stable | always: whether gateways answer lists from `recorded_answers` while the server is asleep (GW-12). */
     sleepingLists: text().notNull().default("off"),
+    /** How long results of calls are kept that lost their client or have a key (CAP-2); 0: they aren't. */
+    keepResultsMinutes: integer().notNull().default(10),
+    /** How long a call may run without its client, and so how long a redeploy and a freeze wait for it. */
+    unattendedMinutes: integer().notNull().default(60),
     /** Whether production's server has a directory `/data` that outlives it (BLD-19). */
     keepsData: boolean().notNull().default(false),
     /** When that was switched off last, unless it is on again: the data is kept a while longer. */

@@ -26,6 +26,7 @@ import { hostIsolationRetention } from "./host-isolation.ts";
 import { hostStorageRetention } from "./host-storage.ts";
 import { instanceRetention } from "./instance.ts";
 import { jwksRetention } from "./jwks.ts";
+import { keptCallRetention, keptResultRetention } from "./kept-call.ts";
 import { mailMessageRetention } from "./mail-message.ts";
 import { oauthAuthorizationRetention } from "./oauth-authorization.ts";
 import { oauthClientRetention } from "./oauth-client.ts";
@@ -105,6 +106,8 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   instance: instanceRetention,
   invitation: invitationRetention,
   jwks: jwksRetention,
+  kept_call: keptCallRetention,
+  kept_result: keptResultRetention,
   mail_message: mailMessageRetention,
   master_key: masterKeyRetention,
   member: memberRetention,

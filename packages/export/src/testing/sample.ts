@@ -39,6 +39,8 @@ export const sampleDocument: ExportDocument = {
     errorsPerHour: null,
     callerInstances: 20,
     callerProbe: null,
+    keepResultsMinutes: 10,
+    unattendedMinutes: 60,
   },
   access: null,
   variables: [

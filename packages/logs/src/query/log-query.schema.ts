@@ -6,6 +6,13 @@ import { z } from "zod";
 export const timeRangeSchema = z.enum(["15m", "1h", "6h", "24h", "7d", "30d"]);
 export type TimeRange = z.infer<typeof timeRangeSchema>;
 
+/**
+ * The state of a call whose result may be asked for again (CAP-2): it waits, was fetched, or nobody came in time;
+ * nobody saw how the call ended; the client canceled it; its result found no room.
+ */
+const keptStates = ["waiting", "fetched", "expired", "unknown", "canceled", "dropped"] as const;
+export type KeptState = (typeof keptStates)[number];
+
 /** Filters of request-log rows (VAL-5). `startDate` and `endDate` override `timeRange`. */
 export const logQuerySchema = z.object({
   projectId: z.uuid(),
@@ -35,6 +42,8 @@ export const logQuerySchema = z.object({
   /** Longer, or shorter, than this many milliseconds in total. */
   longerThanMs: z.coerce.number().min(0).max(86_400_000).optional(),
   shorterThanMs: z.coerce.number().min(0).max(86_400_000).optional(),
+  /** Calls whose result is kept, by its state (CAP-2). */
+  kept: z.enum(keptStates).optional(),
   /** The beginning of the client's name, case-insensitive. */
   clientName: z.string().max(256).optional(),
   /** A session id as logged. */
@@ -58,6 +67,7 @@ const notInSums = (what: string) =>
 export const logStatsQuerySchema = logQuerySchema.omit({ limit: true, offset: true, cursor: true }).extend({
   longerThanMs: notInSums("a duration"),
   shorterThanMs: notInSums("a duration"),
+  kept: notInSums("kept results"),
   clientName: notInSums("a client"),
   session: notInSums("a session"),
   principals: notInSums("users"),
@@ -81,6 +91,7 @@ export type LogFilters = {
   /** `>500`, `<20ms`, `>1.5s`; milliseconds without a unit. */
   duration?: string | undefined;
   client?: string | undefined;
+  kept?: KeptState | undefined;
   session?: string | undefined;
   /** An email address, the name of a person or key, or a principal as logged. */
   user?: string | undefined;
@@ -173,6 +184,10 @@ export const requestLogEntrySchema = z.object({
   session: z.string().nullable(),
   principal: z.string(),
   traceId: z.string().nullable(),
+  kept: z
+    .enum(keptStates)
+    .nullable()
+    .describe("the state of the result of a call that may be asked for again; null: it may not"),
 });
 export type RequestLogEntry = z.infer<typeof requestLogEntrySchema>;
 

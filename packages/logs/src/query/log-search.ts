@@ -17,13 +17,14 @@ export const timeRangeMs: Readonly<Record<TimeRange, number>> = {
  * the database. A search for a method shows it, even if it is left out otherwise.
  */
 export function logQueryFromFilters(filters: LogFilters, showsProtocol: boolean): Omit<LogQueryInput, "projectId"> {
-  const { target, duration, client, session, search } = filters;
+  const { target, duration, client, kept, session, search } = filters;
   return {
     ...statusFilter(filters.status),
     ...methodFilter(filters.methodType),
     ...(target !== undefined && { target }),
     ...(duration !== undefined && durationLimits(duration)),
     ...(client !== undefined && { clientName: client }),
+    ...(kept !== undefined && { kept }),
     ...(session !== undefined && { session }),
     ...(search !== undefined && { search }),
     ...(!showsProtocol && !asksForMethod(filters) && { withoutProtocol: true }),
@@ -45,7 +46,14 @@ export const asksForMethod = ({ methodType }: Pick<LogFilters, "methodType">): b
   methodType !== "all" && methodType !== "";
 
 /** Filters that the sums don't have: caller, duration and texts. */
-const notInSums = ["client", "session", "user", "duration", "search"] as const satisfies readonly (keyof LogFilters)[];
+const notInSums = [
+  "client",
+  "session",
+  "user",
+  "duration",
+  "kept",
+  "search",
+] as const satisfies readonly (keyof LogFilters)[];
 
 /** Whether statistics support all filters of a search. */
 export const hasStatistics = (filters: LogFilters): boolean =>

@@ -1,4 +1,5 @@
 import { Conditions, isErrorRow, isRefusedRow, periodOf, rowCondition } from "./conditions.ts";
+import { keptCondition, withKeptStates } from "./kept-states.ts";
 import {
   type LogQueryInput,
   logQuerySchema,
@@ -13,7 +14,10 @@ import { seekOffset } from "./plan/seek-offset.ts";
 import type { Reader } from "./reader.ts";
 import { timeOfRequestId } from "./request-time.ts";
 
-type Row = Omit<RequestLogEntry, "time" | "tool" | "client" | "responseBytes"> & { time: Date; responseBytes: string };
+type Row = Omit<RequestLogEntry, "time" | "tool" | "client" | "responseBytes" | "kept"> & {
+  time: Date;
+  responseBytes: string;
+};
 
 // Without payloads, which may be large. `readRequestLog` returns them.
 const columns = `
@@ -32,9 +36,11 @@ const columns = `
 export async function queryRequestLogs(reader: Reader, input: LogQueryInput): Promise<RequestLogPage> {
   const query = logQuerySchema.parse(input);
   const { limit, offset } = query;
-  const { scope, skip } = await seekOffset({ reader, query, period: periodOf(query, Date.now()) });
+  const period = periodOf(query, Date.now());
+  const also = await keptCondition(reader, query, period);
+  const { scope, skip } = await seekOffset({ reader, query, period, ...(also && { also }) });
   const rows = await readPage(scope, skip, limit + 1);
-  const data = rows.slice(0, limit).map(toEntry);
+  const data = await withKeptStates(reader, rows.slice(0, limit).map(toEntry));
   const hasMore = rows.length > limit;
   const last = hasMore ? rows[limit - 1] : undefined;
   return { data, limit, offset, hasMore, nextCursor: last ? `${last.time.getTime()}.${last.id}` : null };
@@ -70,7 +76,8 @@ export async function readRequestLog(
   const found = rows[0];
   if (!found) return null;
   const { requestPayload, responsePayload, requestTruncated, responseTruncated } = found;
-  return { ...toEntry(found), requestPayload, responsePayload, requestTruncated, responseTruncated };
+  const [entry = toEntry(found)] = await withKeptStates(reader, [toEntry(found)]);
+  return { ...entry, requestPayload, responsePayload, requestTruncated, responseTruncated };
 }
 
 /** Reads `need` rows of a scope after the first `skip`. */
@@ -143,6 +150,7 @@ function toEntry(row: Row): RequestLogEntry {
     ...row,
     time: row.time.toISOString(),
     responseBytes: Number(row.responseBytes),
+    kept: null,
     tool: row.method === "tools/call" ? row.target : null,
     client: clientName === null || clientVersion === null ? clientName : `${clientName} ${clientVersion}`,
   };

@@ -7,9 +7,11 @@ import {
   commitShaSchema,
   entrypointSettingSchema,
   errorsPerHourSchema,
+  keepResultsMinutesSchema,
   projectNameSchema,
   requirementsSchema,
   sleepingListsSchema,
+  unattendedMinutesSchema,
 } from "../../projects/project/project.schema.ts";
 import { rootDirectorySchema, watchPathsSchema } from "../../projects/project/watch-paths.schema.ts";
 import { secretEnvironments, secretKeyNameSchema } from "../../projects/secret/secret.schema.ts";
@@ -48,6 +50,8 @@ const exportedSettingsSchema = z.object({
   errorsPerHour: errorsPerHourSchema.default(null),
   callerInstances: callerInstancesSchema.default(20),
   callerProbe: callerProbeSchema.nullable().default(null),
+  keepResultsMinutes: keepResultsMinutesSchema.default(10),
+  unattendedMinutes: unattendedMinutesSchema.default(60),
 });
 
 /** `towpath.json` of an export (OPS-8): the server without code and without values of variables. */

@@ -144,6 +144,18 @@ export const callerProbeSchema = z.object({
 });
 export type CallerProbe = z.output<typeof callerProbeSchema>;
 
+/** How long results of calls are kept for a client that asks again (CAP-2); 0: they aren't. */
+export const keepResultsMinutesSchema = z
+  .int({ error: "Enter a whole number of minutes, or 0 to keep no results" })
+  .min(0, "Enter 0 or more minutes")
+  .max(1440, "Enter at most 1440 minutes, which are a day");
+
+/** How long a call may run without its client. */
+export const unattendedMinutesSchema = z
+  .int({ error: "Enter a whole number of minutes" })
+  .min(1, "Enter at least one minute")
+  .max(1440, "Enter at most 1440 minutes, which are a day");
+
 /** Settings with defaults of their own, which a form for a new server doesn't ask for. */
 const laterSettings = {
   watchPaths: watchPathsSchema.optional(),
@@ -155,6 +167,10 @@ const laterSettings = {
   callerInstances: callerInstancesSchema.optional(),
   /** Null: values are not checked. */
   callerProbe: callerProbeSchema.nullable().optional(),
+  /** Until then a client that asks again gets the result of its call; 0: never. */
+  keepResultsMinutes: keepResultsMinutesSchema.optional(),
+  /** A redeploy and a server that would sleep wait so long for calls whose client has left. */
+  unattendedMinutes: unattendedMinutesSchema.optional(),
 };
 
 export const deployProjectSchema = z.object({

@@ -356,6 +356,24 @@ test("GW-7 members can switch payload capture on and off, with an audit entry", 
   expect(await refusalCode(change(others.owner))).toBe("not_found");
 });
 
+test("CAP-2 members choose how long results are kept and calls run without their client; portals have neither", async () => {
+  const seeded = await seedProject(database.db, org);
+  const input = { orgSlug: org.slug, projectName: seeded.name };
+  const [member, viewer] = [await org.join("member"), await org.join("viewer")];
+  const change = (actor: Actor, settings: { keepResultsMinutes?: number; unattendedMinutes?: number }) =>
+    updateProject({ ctx: as(actor), input: { ...input, ...settings } });
+  expect(await getProject({ ctx: as(viewer), input })).toMatchObject({ keepResultsMinutes: 10, unattendedMinutes: 60 });
+  expect(await change(member, { keepResultsMinutes: 0 })).toMatchObject({ keepResultsMinutes: 0 });
+  expect(await change(member, { unattendedMinutes: 5 })).toMatchObject({ keepResultsMinutes: 0, unattendedMinutes: 5 });
+  expect(await refusalCode(change(viewer, { keepResultsMinutes: 5 }))).toBe("forbidden");
+  for (const wrong of [{ keepResultsMinutes: -1 }, { keepResultsMinutes: 1441 }, { unattendedMinutes: 0 }])
+    expect(await refusalCode(change(member, wrong))).toBe("invalid_input");
+  const entries = await database.db.select().from(auditLog).where(eq(auditLog.projectId, seeded.id));
+  expect(entries.map(({ detail }) => detail)).toContainEqual({ keepResultsMinutes: 0 });
+  await database.db.update(project).set({ kind: "portal" }).where(eq(project.id, seeded.id));
+  expect(await refusalCode(change(member, { keepResultsMinutes: 5 }))).toBe("invalid_input");
+});
+
 test("GW-12 members choose whether lists are answered asleep, and see what the live build has recorded", async () => {
   const project = await seedProject(database.db, org);
   const input = { orgSlug: org.slug, projectName: project.name };

@@ -43,6 +43,11 @@ export const projectViewSchema = z.object({
   callerProbe: callerProbeSchema
     .nullable()
     .describe("the tool call by which a person's own values are checked; null: none"),
+  keepResultsMinutes: z
+    .number()
+    .int()
+    .describe("for so long a client that asks again gets the result of its call; 0: never"),
+  unattendedMinutes: z.number().int().describe("how long a call may run after its client has left"),
   /** Also empty unless hosted. */
   entrypoint: z.string().describe("empty: each build finds it"),
   /** Of the program that the entrypoint starts. */
@@ -145,6 +150,8 @@ export const settingsOf = (row: ProjectRow) => ({
   keepsData: row.keepsData,
   callerInstances: row.callerInstances,
   callerProbe: callerProbeOf(row),
+  keepResultsMinutes: row.keepResultsMinutes,
+  unattendedMinutes: row.unattendedMinutes,
   entrypoint: row.entrypoint,
   arguments: row.arguments,
   requirements: row.requirements,

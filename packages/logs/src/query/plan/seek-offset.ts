@@ -13,7 +13,8 @@ const maxSkipped = 100;
 export async function seekOffset(scope: Scope): Promise<{ readonly scope: Scope; readonly skip: number }> {
   const { reader, query, period } = scope;
   const { offset, cursor, search } = query;
-  const isSummed = !search && cursor === undefined && !asksForCallers(query) && !asksForDurations(query);
+  const isSummed =
+    !search && cursor === undefined && query.kept === undefined && !asksForCallers(query) && !asksForDurations(query);
   if (offset <= maxSkipped || !isSummed) return { scope, skip: offset };
   const lastMinute = floorToMinute(period.to);
   const edge = lastMinute === period.to ? 0 : await countSince(scope, lastMinute, offset + 1);

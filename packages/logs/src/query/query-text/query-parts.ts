@@ -1,4 +1,4 @@
-import type { LogFilters } from "../log-query.schema.ts";
+import type { KeptState, LogFilters } from "../log-query.schema.ts";
 
 // What writes a query; `query-text.ts` reads it.
 
@@ -10,6 +10,7 @@ export const queryKeys = [
   "method",
   "status",
   "duration",
+  "kept",
   "client",
   "user",
   "session",
@@ -17,6 +18,16 @@ export const queryKeys = [
   "branch",
 ] as const;
 export type QueryKey = (typeof queryKeys)[number];
+
+/** As `keptStates` of the schema, which a page that only reads a query does without. */
+export const keptValues = [
+  "waiting",
+  "fetched",
+  "expired",
+  "unknown",
+  "canceled",
+  "dropped",
+] as const satisfies readonly KeptState[];
 
 /** Of the free text, in characters. */
 export const maxSearch = 512;
@@ -32,7 +43,7 @@ export function queryParts(filters: LogFilters): QueryPart[] {
   else if (target !== undefined && methodType === "resources/read") parts.push({ key: "resource", value: target });
   else if (methodType !== "all" && methodType !== "") parts.push({ key: "method", value: methodType });
   if (status !== "all") parts.push({ key: "status", value: status });
-  for (const key of ["duration", "client", "user", "session", "deployment", "branch"] as const)
+  for (const key of ["duration", "kept", "client", "user", "session", "deployment", "branch"] as const)
     if (filters[key] !== undefined) parts.push({ key, value: filters[key] });
   if (filters.search !== undefined) parts.push({ key: null, value: filters.search });
   return parts;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { LogFilters } from "../log-query.schema.ts";
-import { formatQueryText, queryKeys } from "./query-parts.ts";
+import { formatQueryText, keptValues, queryKeys } from "./query-parts.ts";
 import { parseQueryText } from "./query-text.ts";
 
 const none: LogFilters = { status: "all", methodType: "all" };
@@ -16,6 +16,7 @@ test.each<[text: string, filters: Partial<LogFilters>]>([
   ['client:"My client" user:ada@example.com', { client: "My client", user: "ada@example.com" }],
   ["user:key:0192 session:a:b deployment:1a2b3c4", { user: "key:0192", session: "a:b", deployment: "1a2b3c4" }],
   ["status:failed branch:feature/x", { status: "failed", branch: "feature/x" }],
+  ["kept:Unknown", { kept: "unknown" }],
   ["duration:>1.5s client:Cur", { duration: ">1.5s", client: "Cur" }],
   ["  no such   file ", { search: "no such file" }],
   ['"tool:echo" timed', { search: "tool:echo timed" }],
@@ -32,6 +33,7 @@ test.each<[text: string, problem: string, at: [from: number, to: number]]>([
   ["Error: no file", "There is no Error: filter.", [0, 6]],
   ["tool:", "tool: needs a value, such as tool:echo.", [0, 5]],
   ["status:bad", "status: is ok, error, failed or refused, not “bad”.", [0, 10]],
+  ["kept:lost", "kept: is waiting, fetched, expired, unknown, canceled or dropped, not “lost”.", [0, 9]],
   ["duration:500", "duration: is more or less than a time, such as duration:>500 or duration:<1.5s", [0, 12]],
   ["tool:a tool:b", "tool: appears twice. Keep one of them.", [7, 13]],
   ["tool:a method:ping", "tool: and method: can't be combined: each message has one method.", [7, 18]],
@@ -54,6 +56,7 @@ test("PRJ-5 the text of any filters parses to the same filters", () => {
         value.map((text) => `tool:${text}`),
       ),
       duration: fc.constantFrom(">500", "<20ms", ">1.5s"),
+      kept: fc.constantFrom(...keptValues),
       client: value,
       session: value,
       user: value,

@@ -1,6 +1,6 @@
-import type { LogFilters } from "../log-query.schema.ts";
+import type { KeptState, LogFilters } from "../log-query.schema.ts";
 import { durationLimits } from "../log-search.ts";
-import { maxSearch, type QueryKey, queryKeys } from "./query-parts.ts";
+import { keptValues, maxSearch, type QueryKey, queryKeys } from "./query-parts.ts";
 import { type Problem, type Token, tokensOf } from "./tokens.ts";
 
 export { tokensOf } from "./tokens.ts";
@@ -21,6 +21,7 @@ const maxLengths: Readonly<Record<QueryKey, number>> = {
   deployment: 64,
   branch: 250,
   duration: 16,
+  kept: 16,
 };
 /**
  * Parses the text of a request-log filter: `tool:echo status:error client:"My client" some text`. All words without a
@@ -57,6 +58,7 @@ const examples: Readonly<Record<QueryKey, string>> = {
   method: "method:tools/call or method:resources/*",
   status: "status:error",
   duration: "duration:>500 or duration:<1.5s",
+  kept: "kept:waiting",
   client: "client:cursor",
   user: "user:ada@example.com",
   session: "session:8f2c…",
@@ -74,6 +76,8 @@ function problemOf(key: QueryKey, { value }: Token, seen: ReadonlyMap<QueryKey, 
   if (other) return `${other}: and ${key}: can't be combined: each message has one method. Keep one of them.`;
   if (key === "status" && !statusValues.some((each) => each === value.toLowerCase()))
     return `status: is ok, error, failed or refused, not “${value}”.`;
+  if (key === "kept" && !keptValues.some((each) => each === value.toLowerCase()))
+    return `kept: is ${keptValues.slice(0, -1).join(", ")} or ${keptValues.at(-1)}, not “${value}”.`;
   if (key === "duration" && durationLimits(value) === null)
     return `duration: is more or less than a time, such as ${examples.duration}, not “${value}”.`;
   return null;
@@ -107,6 +111,8 @@ function filterOf(key: QueryKey, value: string): Partial<LogFilters> {
       return { methodType: value };
     case "status":
       return { status: value.toLowerCase() as LogFilters["status"] };
+    case "kept":
+      return { kept: value.toLowerCase() as KeptState };
     default:
       return { [key]: value };
   }

@@ -31,6 +31,7 @@ const columns = [
   "Caller",
   "Session",
   "Deployment",
+  "Result",
 ];
 
 /**
@@ -89,5 +90,6 @@ function cellsOf(row: Exported): readonly string[] {
     row.caller.email ?? row.caller.name,
     row.session ?? "",
     row.deploymentId ?? "",
+    row.kept ?? "",
   ];
 }

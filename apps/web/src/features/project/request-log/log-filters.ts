@@ -1,3 +1,4 @@
+import { keptValues } from "@towpath/logs/query-parts";
 import type { LogFilters, LogSearch, TimeRange } from "@towpath/logs/schema";
 import { flag, oneOf, order, searchParameters, text, uuid, withDefault } from "~/http/search-parameters.ts";
 
@@ -46,6 +47,7 @@ export const logSearchParameters = searchParameters({
   timeRange: withDefault(oneOf(timeRanges), defaultLogSearch.timeRange),
   target: text(1024),
   duration: text(16),
+  kept: oneOf(keptValues),
   client: text(256),
   session: text(128),
   user: text(256),

@@ -15,6 +15,7 @@ import { SkeletonRows } from "~/ui/loading.tsx";
 import { ClockTime, formatBytes, formatDuration } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { CallFailure } from "./call-failure.tsx";
+import { keptTexts } from "./kept-texts.ts";
 import { ReplayLink } from "./replay-link.tsx";
 import { RequestLines } from "./request-lines.tsx";
 import { explainedQuery, type RequestExplanation, type ShownRequest } from "./request-log.functions.ts";
@@ -109,6 +110,7 @@ function Fields({ row, projectKey, explained, failure, children }: FieldsProps) 
             {row.refusal}
           </Field>
         )}
+        {row.kept !== null && <Field name="Result">{keptTexts[row.kept]}</Field>}
         <Field name="Protocol version">{row.protocolVersion}</Field>
         <Field name="Bytes in">{formatBytes(row.requestBytes)}</Field>
         <Field name="Bytes out">{formatBytes(row.responseBytes)}</Field>

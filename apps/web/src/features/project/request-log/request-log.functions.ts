@@ -151,6 +151,7 @@ export const logStatsQuery = (key: ProjectKey, search: LogSearch, showsProtocol:
       const {
         user: _user,
         clientName: _client,
+        kept: _kept,
         session: _session,
         search: _search,
         longerThanMs: _longer,

@@ -131,6 +131,7 @@ function RequestRow({ row, version, open, isTabStop, isHiddenOnPhones, onOpen }:
               <span className="sr-only">, answered by version</span> {version}
             </span>
           )}
+          {row.kept !== null && <span className="text-muted"> result {row.kept}</span>}
           {row.errorMessage !== null && (
             <span className={row.isRefused ? "text-muted" : "text-bad"}> {row.errorMessage}</span>
           )}

@@ -9,6 +9,7 @@ import { DeleteProject } from "./delete-project.tsx";
 import { DomainSettings } from "./domain-settings.tsx";
 import { ErrorRateSettings } from "./error-rate-settings.tsx";
 import { ExportProject } from "./export-project.tsx";
+import { KeptCallsSettings } from "./kept-calls-settings.tsx";
 import type { Saved } from "./saved-changes.tsx";
 import { SleepSettings } from "./sleep-settings.tsx";
 import { SwitchSettings } from "./switch-settings.tsx";
@@ -32,6 +33,7 @@ export function LowerSections({ projectKey, mayDelete, saved, onSaved }: LowerSe
       <AlertSettings projectKey={projectKey} />
       <SwitchSettings projectKey={projectKey} />
       <ErrorRateSettings projectKey={projectKey} />
+      {project.kind === "portal" ? null : <KeptCallsSettings projectKey={projectKey} />}
       {isHosted ? (
         <>
           <SleepSettings projectKey={projectKey} />

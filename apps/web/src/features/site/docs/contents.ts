@@ -46,6 +46,11 @@ export const contents: readonly Group[] = [
       ofRepository("roles", "Roles and permissions", "What each role can do, and which tools callers may use."),
       ofRepository("identity", "Who is calling", "How a server learns which person or key sent a request."),
       own("limits", "Limits of calls", "How many calls a server takes, from each caller and from all."),
+      own(
+        "long-calls",
+        "Long calls",
+        "A call whose connection breaks goes on, and its caller gets the result by asking again.",
+      ),
     ],
   },
   {

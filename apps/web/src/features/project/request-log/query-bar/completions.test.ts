@@ -30,6 +30,7 @@ test("PRJ-5 the query bar offers filters, and values of the filter that is typed
     "method:",
     "status:",
     "duration:",
+    "kept:",
     "client:",
     "user:",
     "session:",

@@ -1,10 +1,11 @@
-import { formatPart, type QueryKey, queryKeys } from "@towpath/logs/query-parts";
+import { formatPart, keptValues, type QueryKey, queryKeys } from "@towpath/logs/query-parts";
 import { statusValues, tokensOf } from "@towpath/logs/query-text";
+import { keptTexts } from "../kept-texts.ts";
 
 /** A value of rows. `detail`: its readable name. */
 export type LogValue = { readonly value: string; readonly detail?: string; readonly calls?: number };
-/** Values to complete. Those of `status` and `duration` are constant. */
-export type LogValues = Readonly<Record<Exclude<QueryKey, "status" | "duration">, readonly LogValue[]>>;
+/** Values to complete. Those of `status`, `duration` and `kept` are constant. */
+export type LogValues = Readonly<Record<Exclude<QueryKey, "status" | "duration" | "kept">, readonly LogValue[]>>;
 
 export type Completion = {
   readonly id: string;
@@ -33,6 +34,7 @@ const descriptions: Readonly<Record<QueryKey, string>> = {
   deployment: "Commit",
   branch: "Name of a branch",
   duration: "More or less than a time",
+  kept: "State of a kept result",
 };
 const statusTexts = {
   ok: "Succeeded",
@@ -89,6 +91,7 @@ const titleOf = (key: QueryKey) => descriptions[key];
 function valuesOf(key: QueryKey, values: LogValues | undefined): readonly LogValue[] {
   if (key === "status") return statusValues.map((value) => ({ value, detail: statusTexts[value] }));
   if (key === "duration") return durations;
+  if (key === "kept") return keptValues.map((value) => ({ value, detail: keptTexts[value] }));
   const known = values?.[key] ?? [];
   return key === "method" ? [...known, ...prefixesOf(known)] : known;
 }

@@ -1,0 +1,202 @@
+import { expect, test } from "vitest";
+import { callOf, deployCounting, RawClient } from "./testing/counting-server.ts";
+import { openRig, until } from "./testing/rig.ts";
+
+const rig = openRig();
+
+const stateOf = async (projectId: string) => {
+  const { rows } = await rig.database.pool.query("SELECT state FROM kept_call WHERE project_id = $1", [projectId]);
+  return rows.map(({ state }) => state);
+};
+const key = (text: string) => ({ "idempotency-key": text });
+
+test.each(["pay", "stream"])(
+  "CAP-2 a call with a key goes on without its client, who gets its result by asking again: %s",
+  async (tool) => {
+    const { server, counting, caller } = await deployCounting(rig);
+    const client = new RawClient(server.url, { ...(await caller()), ...key("order 1".replace(" ", "-")) });
+    await client.breakOff(1, callOf(1, tool), () => until(() => counting.runs.length === 1));
+    await until(async () => (await stateOf(server.projectId)).includes("running"));
+    // Asked again while it runs, with another id and the members in another order.
+    const joined = client.result(2, { arguments: { amount: 1 }, name: tool });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    counting.release();
+    expect(await joined).toMatchObject({ id: 2, result: { content: [{ text: "run 1" }] } });
+    await expect.poll(() => stateOf(server.projectId)).toEqual(["fetched"]);
+    expect(await client.result(3, callOf(1, tool))).toMatchObject({ id: 3, result: { content: [{ text: "run 1" }] } });
+    expect([counting.runs, counting.closed]).toEqual([[{ amount: 1 }], []]);
+    const rows = await rig.rows(server.projectId, 3);
+    expect(rows.map(({ outcome, kept }) => [outcome, kept])).toEqual([
+      ["ok", null],
+      ["ok", null],
+      ["ok", "fetched"],
+    ]);
+  },
+);
+
+test("CAP-2 without a key, the id of an unanswered request of the session is the same call; a delivered one is not", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  const client = await RawClient.inSession(server.url, await caller());
+  await client.breakOff(7, callOf(), () => until(() => counting.runs.length === 1));
+  counting.release();
+  await expect.poll(() => stateOf(server.projectId)).toEqual(["waiting"]);
+  expect(await client.result(7)).toMatchObject({ result: { content: [{ text: "run 1" }] } });
+  await expect.poll(() => stateOf(server.projectId)).toEqual(["fetched"]);
+
+  // Another id, other arguments under the same id, another session, and an id that was answered: each is a call.
+  expect((await client.result(8)).result?.content[0]?.text).toBe("run 2");
+  expect((await client.result(7, callOf(2))).result?.content[0]?.text).toBe("run 3");
+  expect((await client.result(8)).result?.content[0]?.text).toBe("run 4");
+  const other = await RawClient.inSession(server.url, await caller());
+  expect((await other.result(7)).result?.content[0]?.text).toBe("run 5");
+});
+
+test("CAP-2 a call that is answered at once, with its client there, writes nothing that could be asked for", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  counting.release();
+  const written = async () => {
+    const text = "SELECT n_tup_ins::int AS n FROM pg_stat_user_tables WHERE relname = 'kept_call'";
+    return (await rig.database.pool.query(text)).rows[0].n;
+  };
+  const client = await RawClient.inSession(server.url, await caller());
+  // What earlier tests wrote is counted by now.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const before = await written();
+  for (let id = 1; id <= 50; id++) expect((await client.result(id)).result?.content[0]?.text).toBe(`run ${id}`);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(await written()).toBe(before);
+  await new RawClient(server.url, { ...(await caller()), ...key("counts") }).result(1);
+  await expect.poll(written, { timeout: 10_000 }).toBe(before + 1);
+});
+
+test("CAP-2 nobody gets the result of another caller, and a key is for one call only", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  const [ada, bob] = [await caller(), await caller()].map((who) => new RawClient(server.url, { ...who, ...key("k1") }));
+  counting.release();
+  expect((await ada?.result(1))?.result?.content[0]?.text).toBe("run 1");
+  expect((await bob?.result(1))?.result?.content[0]?.text).toBe("run 2");
+  const reused = await ada?.result(1, callOf(2));
+  expect(reused?.error?.data.towpath).toBe("idempotency_key_refused");
+  expect(reused?.error?.message).toMatch(/Use a new key for each call/);
+  const odd = await ada?.with(key("a b")).result(1);
+  expect(odd?.error?.message).toMatch(/1 to 255 printable ASCII characters/);
+  // Numbers that JavaScript can't tell apart are different arguments.
+  const exact = (amount: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"amount":${amount}}}}`;
+  const raw = async (body: string) => {
+    const headers = { ...(await caller()), ...key("big"), "content-type": "application/json" };
+    const post = async (text: string) => (await fetch(server.url, { method: "POST", headers, body: text })).text();
+    return [await post(body), await post(exact("12345678901234567891"))];
+  };
+  expect((await raw(exact("12345678901234567890")))[1]).toContain("idempotency_key_refused");
+  expect(counting.runs).toHaveLength(3);
+});
+
+test("CAP-2 anonymous callers need a key and a session, and closing cancels a call of 2026-07-28 without a key", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  await rig.database.pool.query("UPDATE project SET auth_mode = 'towpath-public' WHERE id = $1", [server.projectId]);
+  await until(async () => (await new RawClient(server.url, {}).send({ method: "notifications/x" })).status === 202);
+  const anonymous = await RawClient.inSession(server.url, {});
+  const keyed = anonymous.with(key("k"));
+  await keyed.breakOff(1, callOf(), () => until(() => counting.runs.length === 1));
+  await until(async () => (await stateOf(server.projectId)).includes("running"));
+  await anonymous.breakOff(2, callOf(2), () => until(() => counting.runs.length === 2));
+  await new RawClient(server.url, key("k")).breakOff(1, callOf(3), () => until(() => counting.runs.length === 3));
+  await until(() => counting.closed.length === 2);
+  counting.release();
+  expect((await keyed.result(9)).result?.content[0]?.text).toBe("run 3");
+  const other = await RawClient.inSession(server.url, {});
+  expect((await other.with(key("k")).result(1)).result?.content[0]?.text).toBe("run 4");
+
+  await rig.database.pool.query("UPDATE project SET auth_mode = 'towpath-cloud' WHERE id = $1", [server.projectId]);
+  await until(async () => (await new RawClient(server.url, {}).send({ method: "notifications/x" })).status === 401);
+  counting.hold();
+  const modern = new RawClient(server.url, { ...(await caller()), "mcp-protocol-version": "2026-07-28" });
+  await modern.breakOff(1, callOf(4), () => until(() => counting.runs.length === 5));
+  await until(() => counting.closed.length === 3);
+});
+
+test("CAP-2 an explicit cancellation ends a call without its client, and the key says so from then on", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  const client = (await RawClient.inSession(server.url, await caller())).with(key("c"));
+  await client.breakOff(3, callOf(), () => until(() => counting.runs.length === 1));
+  await until(async () => (await stateOf(server.projectId)).includes("running"));
+  await client.send({ method: "notifications/cancelled", params: { requestId: 3 } });
+  await until(() => counting.closed.length === 1);
+  await expect.poll(() => stateOf(server.projectId)).toEqual(["canceled"]);
+  expect((await client.result(4)).error?.data.towpath).toBe("call_canceled");
+  expect(counting.runs).toHaveLength(1);
+});
+
+test("CAP-2 an end that nobody saw is unknown and not retried; what was never sent is free again", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  counting.release();
+  const client = new RawClient(server.url, { ...(await caller()), ...key("lost") });
+  const first = await client.call(1, callOf(1, "break"));
+  expect([first.status, await first.text()]).toEqual([502, expect.stringContaining("was not sent again")]);
+  await expect.poll(() => stateOf(server.projectId)).toEqual(["unknown"]);
+  const again = await client.result(2, callOf(1, "break"));
+  expect(again.error?.data.towpath).toBe("outcome_unknown");
+  expect(again.error?.message).toMatch(
+    /may have been carried out\. .*It was not run again\. .*until 20\d\d-.*another Idempotency-Key/,
+  );
+  expect(counting.runs).toHaveLength(1);
+
+  const unsent = new RawClient(server.url, { ...(await caller()), ...key("unsent") });
+  const failure = { code: "start_failed" as const, message: "It does not start.", retryAfterMs: 60_000 };
+  const { instanceId = "", endpoint } = rig.runner.servers.get(server.deploymentId) ?? {};
+  if (!endpoint) throw new Error("it was deployed");
+  rig.runner.servers.set(server.deploymentId, { instanceId, endpoint, failure });
+  await rig.restart({ holdMs: 500 });
+  const moved = unsent.at(new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`));
+  const refused = await moved.call(1);
+  expect(refused.status).toBeGreaterThanOrEqual(500);
+  await refused.text();
+  rig.runner.servers.set(server.deploymentId, { instanceId, endpoint });
+  await until(async () => (await moved.result(2)).result?.content[0]?.text === "run 2");
+  expect(counting.runs).toHaveLength(2);
+});
+
+test("CAP-2 after its time a result is gone and its key is free; switched off, calls end with their connection", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  const url = new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`);
+  counting.release();
+  const client = new RawClient(url, { ...(await caller()), ...key("old") });
+  expect((await client.result(1)).result?.content[0]?.text).toBe("run 1");
+  await expect.poll(() => stateOf(server.projectId)).toEqual(["fetched"]);
+  const { rows } = await rig.database.pool.query("SELECT sealed FROM kept_result WHERE project_id = $1", [
+    server.projectId,
+  ]);
+  expect(rows[0]?.sealed).not.toContain("run 1");
+  await rig.database.pool.query("UPDATE kept_call SET expires_at = now(), state = 'waiting' WHERE project_id = $1", [
+    server.projectId,
+  ]);
+  expect((await client.result(2)).result?.content[0]?.text).toBe("run 2");
+  await expect
+    .poll(async () => (await rig.rows(server.projectId, 2)).map(({ kept }) => kept))
+    .toEqual(["fetched", "expired"]);
+
+  await rig.database.pool.query("UPDATE project SET keep_results_minutes = 0 WHERE id = $1", [server.projectId]);
+  await until(async () => (await client.result(3)).result?.content[0]?.text !== "run 2");
+  counting.hold();
+  const before = counting.runs.length;
+  await client.breakOff(4, callOf(), () => until(() => counting.runs.length === before + 1));
+  await until(() => counting.closed.length === 1);
+});
+
+test("CAP-2 results beyond the quota are not kept, and the call is still not run twice", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  await rig.restart({ keptBytes: 1000 });
+  const url = new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`);
+  const who = await caller();
+  const client = (name: string) => new RawClient(url, { ...who, ...key(name) });
+  for (const [at, name] of ["a", "b", "c"].entries()) {
+    await client(name).breakOff(1, callOf("x".repeat(200)), () => until(() => counting.runs.length === at + 1));
+  }
+  counting.release();
+  await expect.poll(async () => (await stateOf(server.projectId)).toSorted()).toContain("dropped");
+  await expect.poll(() => stateOf(server.projectId)).not.toContain("running");
+  const answers = await Promise.all(["a", "b", "c"].map((name) => client(name).result(2, callOf("x".repeat(200)))));
+  const gone = answers.filter(({ error }) => error?.data.towpath === "result_gone");
+  expect([gone.length > 0, gone.length < 3, counting.runs.length]).toEqual([true, true, 3]);
+});

@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Answer, callOf, deployCounting, RawClient } from "./testing/counting-server.ts";
+import { type GatewayProcess, startGatewayProcess } from "./testing/gateway-process.ts";
+import { type DeployedServer, openRig, until } from "./testing/rig.ts";
+
+// Two gateways in processes of their own, as on two hosts.
+
+const rig = openRig();
+const directories: string[] = [];
+let gateways: GatewayProcess[] = [];
+const start = (directory: string) => startGatewayProcess(rig, directory, { TOWPATH_GATEWAY_WORKERS: "1" });
+beforeAll(async () => {
+  for (const name of ["first", "second"]) directories.push(await mkdtemp(join(tmpdir(), `tp-kept-${name}-`)));
+  gateways = await Promise.all(directories.map(start));
+}, 120_000);
+afterAll(async () => {
+  for (const { child, ended } of gateways) {
+    child.kill("SIGKILL");
+    await ended;
+  }
+  for (const directory of directories) await rm(directory, { recursive: true });
+});
+
+/** The server's URL at each gateway, once both know it. */
+async function urlsOf({ label }: DeployedServer, who: Record<string, string>): Promise<[URL, URL]> {
+  const urls = gateways.map(({ port }) => new URL(`http://127.0.0.1:${port}/${label}/mcp`));
+  for (const url of urls)
+    await until(async () => (await new RawClient(url, who).send({ method: "notifications/x" })).status === 202);
+  return urls as [URL, URL];
+}
+const key = (text: string) => ({ "idempotency-key": text });
+const textOf = ({ result, error }: Answer) => result?.content[0]?.text ?? error?.data.towpath;
+const stateOf = async (projectId: string) => {
+  const { rows } = await rig.database.pool.query("SELECT state FROM kept_call WHERE project_id = $1", [projectId]);
+  return rows.map(({ state }) => state);
+};
+
+test("CAP-2 GW-14 requests with one key at two gateways at once are one run each", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  const who = await caller();
+  const [here, there] = await urlsOf(server, who);
+  const calls = Array.from({ length: 30 }, (_, at) => at);
+  const all = calls.flatMap((at) =>
+    [here, there, here, there].map((url) => new RawClient(url, { ...who, ...key(`race-${at}`) }).result(1, callOf(at))),
+  );
+  await until(() => counting.runs.length === calls.length);
+  counting.release();
+  const answers = await Promise.all(all);
+  expect(answers.filter(({ result }) => !result)).toEqual([]);
+  for (const at of calls) {
+    const own = answers.slice(4 * at, 4 * at + 4);
+    expect(own.map(({ result }) => result?.structuredContent)).toEqual(Array(4).fill({ amount: at }));
+    expect(new Set(own.map(textOf)).size).toBe(1);
+  }
+  expect(counting.runs).toHaveLength(calls.length);
+});
+
+test("CAP-2 GW-14 a call that lost its client at one gateway is asked for and canceled at the other", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  const who = await caller();
+  const [here, there] = await urlsOf(server, who);
+  const client = await RawClient.inSession(here, who);
+  await client.breakOff(5, callOf(), () => until(() => counting.runs.length === 1));
+  await until(async () => (await stateOf(server.projectId)).includes("running"));
+  const joined = client.at(there).result(5);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  counting.release();
+  expect(textOf(await joined)).toBe("run 1");
+
+  counting.hold();
+  await client.breakOff(6, callOf(), () => until(() => counting.runs.length === 2));
+  await until(async () => (await stateOf(server.projectId)).includes("running"));
+  await client.at(there).send({ method: "notifications/cancelled", params: { requestId: 6 } });
+  await until(() => counting.closed.length === 1);
+  expect(textOf(await client.at(there).result(6))).toBe("call_canceled");
+  expect(counting.runs).toHaveLength(2);
+}, 40_000);
+
+test("CAP-2 RUN-8 after kill -9 of its gateway a call is unknown at the other one, and is not run again", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  const who = await caller();
+  const [here, there] = await urlsOf(server, who);
+  const client = await RawClient.inSession(here, who);
+  const keyed = new RawClient(here, { ...who, ...key("k") });
+  // Their clients are there when it happens.
+  const broken = [client.call(3), keyed.call(1, callOf(2))].map((each) =>
+    each.then(
+      ({ status }) => status,
+      () => 0,
+    ),
+  );
+  await until(() => counting.runs.length === 2);
+  // Without a key a call is claimed after a second.
+  await until(async () => (await stateOf(server.projectId)).length === 2);
+  gateways[0]?.child.kill("SIGKILL");
+  expect(await Promise.all(broken)).toEqual([0, 0]);
+  const again = await Promise.all([client.at(there).result(3), keyed.at(there).result(2, callOf(2))]);
+  expect(again.map(textOf)).toEqual(["outcome_unknown", "outcome_unknown"]);
+  expect(again[0]?.error?.message).toContain("gateway that had sent it ended");
+  counting.release();
+  expect(textOf(await client.at(there).result(3))).toBe("outcome_unknown");
+  expect(counting.runs).toHaveLength(2);
+  await gateways[0]?.ended;
+  gateways[0] = await start(directories[0] ?? "");
+}, 60_000);
+
+test("CAP-2 a call without its client keeps its server from sleep, and counts in the metrics", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  const who = await caller();
+  const [here, there] = await urlsOf(server, who);
+  rig.runner.leaseMs = 1500;
+  const client = new RawClient(here, { ...who, ...key("long") });
+  await client.breakOff(1, callOf(), () => until(() => counting.runs.length === 1));
+  const renewed = () => rig.runner.ensured.filter((id) => id === server.deploymentId).length;
+  const before = renewed();
+  await until(() => renewed() >= before + 3);
+  const metrics = async () => (await fetch(new URL("/-/metrics", here))).text();
+  expect(await metrics()).toContain("towpath_gateway_calls_unattended 1");
+  counting.release();
+  expect(textOf(await client.at(there).result(2))).toBe("run 1");
+  await until(async () => (await metrics()).includes("towpath_gateway_calls_unattended 0"));
+  rig.runner.leaseMs = 10_000;
+}, 40_000);
+
+test("CAP-2 a gateway that is stopped waits for calls without a client, whose results the other one has", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  const who = await caller();
+  const [here, there] = await urlsOf(server, who);
+  const client = new RawClient(here, { ...who, ...key("stopped") });
+  await client.breakOff(1, callOf(), () => until(() => counting.runs.length === 1));
+  await until(async () => (await stateOf(server.projectId)).includes("running"));
+  gateways[0]?.child.kill("SIGTERM");
+  setTimeout(() => counting.release(), 700);
+  await gateways[0]?.ended;
+  expect(textOf(await client.at(there).result(2))).toBe("run 1");
+  gateways[0] = await start(directories[0] ?? "");
+}, 60_000);

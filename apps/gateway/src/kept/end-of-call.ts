@@ -1,0 +1,47 @@
+import { GatewayError } from "../gateway-error.ts";
+import { type Message, messagesIn } from "../portal/messages-in.ts";
+import type { Ended, LiveCall } from "./live-call.ts";
+
+/**
+ * How a call ended, once it was forwarded or failed. Null: nothing was executed, so the next request may be the first.
+ *
+ * @param error what forwarding threw
+ */
+export function endOf(live: LiveCall, error?: unknown): Ended | null {
+  const { answer } = live.admitted.received;
+  const { peek } = live.admitted;
+  if (live.isCanceled) return { state: "canceled", known: null, message: null };
+  const wasSent = answer.delivery.sentAt !== null;
+  if (!wasSent || answer.end === "dial-failed" || answer.end === "backlog-full" || answer.end === "left-out")
+    return null;
+  if (error !== undefined) return unknown(error instanceof GatewayError ? error.message : "The gateway failed.");
+  // The server has refused it, such as for a session that has ended.
+  if (answer.status >= 400 && answer.status < 500) return null;
+  if (answer.end === "complete") {
+    const bytes = live.takeBytes();
+    if (bytes === null)
+      return {
+        state: "dropped",
+        known: "Its answer was larger than 4 MiB, or the gateway held too many.",
+        message: null,
+      };
+    const found = messagesIn(bytes.toString("utf8")).find((message) => isAnswer(message, peek.id));
+    // The client resumes the stream.
+    if (!found && answer.peek?.resumable && live.identity.kind === "repeat") return null;
+    if (found) return { state: "waiting", known: null, message: withoutId(found) };
+    return unknown(`The server answered with status ${answer.status} and without a result.`);
+  }
+  if (live.cutReason !== null) return unknown(live.cutReason);
+  if (answer.end === "client-closed") return unknown("Its client left, and the call was not continued.");
+  return unknown("The server's connection broke during its answer.");
+}
+
+const unknown = (known: string): Ended => ({ state: "unknown", known, message: null });
+
+/** `id`: null: it lies beyond the inspected part, so any answer counts. */
+const isAnswer = (message: Message, id: string | number | null): boolean =>
+  ("result" in message || "error" in message) && !("method" in message) && (id === null || message.id === id);
+
+function withoutId({ result, error }: Message): Message {
+  return error === undefined ? { result } : { error };
+}

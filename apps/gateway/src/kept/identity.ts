@@ -1,0 +1,88 @@
+import { sha256 } from "@towpath/crypto";
+import { parseExactly } from "@towpath/mcp/peek";
+import type { Admitted } from "../call/states.ts";
+import { headerOf } from "../forward/headers.ts";
+import { GatewayError } from "../gateway-error.ts";
+import { anonymous } from "../policy/credentials.ts";
+
+/** Chosen by clients for one call each (draft-ietf-httpapi-idempotency-key-header). */
+const keyHeader = "idempotency-key";
+const maxKeyLength = 255;
+/** Others would be odd in a notification of PostgreSQL. */
+const idPattern = /^[\x20-\x7e]{1,128}$/;
+
+/**
+ * What tells whether two requests are the same call (decision 088).
+ *
+ * - `key`: the client says so, by an `Idempotency-Key`. Claimed before the call is sent.
+ * - `repeat`: the request has the id of an earlier one of its session, which is still unanswered: ids must not be used
+ *   twice in a session. Claimed once the call lasts, or its client is gone.
+ */
+export type Identity = {
+  readonly kind: "key" | "repeat";
+  /** The claim, and the hash of tool and arguments. */
+  hashes: () => { readonly claim: string; readonly argumentsHash: string };
+  /** Session and request id; null for a key. */
+  readonly name: string | null;
+};
+
+/** Null: a second request would be a second call. @throws GatewayError for a key that can't be one */
+export function identityOf(admitted: Admitted): Identity | null {
+  const { call, received, principal, peek, session } = admitted;
+  const { route, portal } = call;
+  if (peek.method !== "tools/call" || peek.kind !== "request" || !received.isMcp) return null;
+  // Behind a portal its own call is the one that is kept; of a server's own sign-in no caller is known.
+  if (route.keepResultsMinutes === 0 || portal !== null || route.authMode === "passthrough") return null;
+  if (route.target.kind !== "deployment" && route.target.kind !== "external") return null;
+  const key = headerOf(call.request, keyHeader);
+  const isNamed = principal.id !== anonymous.id;
+  if (!isNamed && (key === undefined || session === null)) return null;
+  // A renamed server has several labels.
+  const place = () => [route.projectId, [route.label, ...route.labels].toSorted()[0], principal.id];
+  if (key !== undefined) {
+    if (!/^[\x21-\x7e]+$/.test(key) || key.length > maxKeyLength) throw notAKey();
+    // Nobody else can know the session of a caller without a name.
+    const owner = isNamed ? [] : [session?.key];
+    return { kind: "key", name: null, hashes: once(admitted.body, () => ["key", ...place(), ...owner, key]) };
+  }
+  // Closing the connection cancels a call of 2026-07-28.
+  if (session === null || peek.era !== "legacy" || peek.id === null || !idPattern.test(String(peek.id))) return null;
+  const name = `${session.key} ${typeof peek.id} ${peek.id}`;
+  return { kind: "repeat", name, hashes: once(admitted.body, () => ["repeat", ...place(), name]) };
+}
+
+function once(body: Buffer, parts: () => readonly unknown[]): Identity["hashes"] {
+  let hashes: ReturnType<Identity["hashes"]> | undefined;
+  return () => {
+    hashes ??= hashesOf(body, parts());
+    return hashes;
+  };
+}
+
+function hashesOf(body: Buffer, parts: readonly unknown[]) {
+  const { params } = parseExactly(body.toString("utf8")) as { params?: Record<string, unknown> };
+  const { _meta, requestState, inputResponses, ...asked } = params ?? {};
+  const argumentsHash = sha256(canonical(asked));
+  // The rounds of a call that asks for input (2026-07-28) are requests of their own under one key.
+  const round = [requestState ?? null, inputResponses ?? null];
+  // Without a key, other arguments are another call; with one, they are a mistake.
+  const own = parts[0] === "key" ? round : [argumentsHash, ...round];
+  return { claim: sha256(canonical([...parts, ...own])), argumentsHash };
+}
+
+const { isRawJSON } = JSON as unknown as { isRawJSON: (value: unknown) => boolean };
+
+/** JSON with the members of objects in order. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) =>
+    typeof each === "object" && each !== null && !Array.isArray(each) && !isRawJSON(each)
+      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
+}
+
+const notAKey = () =>
+  new GatewayError(
+    "idempotency_key_refused",
+    `An Idempotency-Key has 1 to ${maxKeyLength} printable ASCII characters without spaces. The call was not run.`,
+  );

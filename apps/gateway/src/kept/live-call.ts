@@ -1,0 +1,130 @@
+import type { Admitted, Keeping } from "../call/states.ts";
+import type { EndState, NewCall } from "../read-model/kept-calls.ts";
+import type { Identity } from "./identity.ts";
+
+const maxAnswerBytes = 4 * 1024 * 1024;
+
+/** How a call ended. `message`: the result or error that answers it, without an id; null: none is known. */
+export type Ended = {
+  readonly state: EndState;
+  readonly known: string | null;
+  readonly message: Record<string, unknown> | null;
+};
+
+/** Bounds what all calls of a process hold of their answers. */
+export type Memory = { take: (bytes: number) => boolean; give: (bytes: number) => void };
+
+type Hooks = {
+  readonly memory: Memory;
+  /** Whether the call may go on without its client. */
+  readonly mayGoOn: (live: LiveCall) => boolean;
+  readonly onLeft: (live: LiveCall) => void;
+};
+
+/** A call that may be asked for again, while it runs in this process. */
+export class LiveCall implements Keeping {
+  readonly admitted: Admitted;
+  readonly identity: Identity;
+  readonly #hooks: Hooks;
+  readonly #begun = Promise.withResolvers<boolean>();
+  readonly #ended = Promise.withResolvers<Ended | null>();
+  #chunks: Buffer[] | null = [];
+  #held = 0;
+  #abort: (() => void) | null = null;
+  /** Its client has left. */
+  isUnattended = false;
+  isCanceled = false;
+  /** Another request waits for it in this process. */
+  isAwaited = false;
+  /** Whether it has its claim: null: nobody asked for it yet; false: another call has it. */
+  claimed: Promise<boolean> | null = null;
+  /** Why it was ended in the end; null: it wasn't. */
+  cutReason: string | null = null;
+
+  /** Resolves once its end is stored, where it has to be. */
+  stored: Promise<void> = Promise.resolve();
+
+  constructor(admitted: Admitted, identity: Identity, hooks: Hooks) {
+    this.admitted = admitted;
+    this.identity = identity;
+    this.#hooks = hooks;
+  }
+
+  get row(): NewCall {
+    const { call } = this.admitted;
+    const { claim, argumentsHash } = this.identity.hashes();
+    const { projectId } = call.route;
+    return {
+      id: call.id,
+      projectId,
+      claim,
+      argumentsHash,
+      repeatName: this.identity.name,
+      startedAt: new Date(call.time),
+    };
+  }
+
+  /** Whether it is run; false: another process has its claim. */
+  get begun(): Promise<boolean> {
+    return this.#begun.promise;
+  }
+
+  /** Resolves once it has ended; to null if nothing was run. */
+  get ended(): Promise<Ended | null> {
+    return this.#ended.promise;
+  }
+
+  goesOn(abort: () => void): boolean {
+    if (this.isCanceled || !this.#hooks.mayGoOn(this)) return false;
+    this.#abort = abort;
+    this.isUnattended = true;
+    this.#hooks.onLeft(this);
+    return true;
+  }
+
+  push(piece: Buffer): void {
+    if (this.#chunks === null) return;
+    const isRoom = this.#held + piece.length <= maxAnswerBytes && this.#hooks.memory.take(piece.length);
+    if (!isRoom) {
+      this.#drop();
+      return;
+    }
+    this.#held += piece.length;
+    this.#chunks.push(piece);
+  }
+
+  /** The answer's bytes; null: there was no room for them. */
+  takeBytes(): Buffer | null {
+    const bytes = this.#chunks && Buffer.concat(this.#chunks, this.#held);
+    this.#drop();
+    return bytes;
+  }
+
+  /** The client wants no result. */
+  cancel(): void {
+    this.isCanceled = true;
+    this.#abort?.();
+  }
+
+  /** Ends a call that has no client: it has lasted too long, or the gateway stops. */
+  cut(reason: string): void {
+    this.cutReason ??= reason;
+    this.#abort?.();
+  }
+
+  begin(): void {
+    this.#begun.resolve(true);
+  }
+
+  finish(ended: Ended | null): void {
+    this.#drop();
+    this.#begun.resolve(false);
+    this.#ended.resolve(ended);
+  }
+
+  #drop(): void {
+    this.#hooks.memory.give(this.#held);
+    this.#held = 0;
+    this.#chunks = null;
+  }
+}

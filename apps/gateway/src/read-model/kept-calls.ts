@@ -1,0 +1,206 @@
+import type { Pool } from "pg";
+
+/** How a call ended, for whoever asks again. `dropped`: with a result that found no room. */
+export type EndState = "waiting" | "unknown" | "canceled" | "dropped";
+
+/** What identifies a call, before it is sent. `claim`: only one call has it at a time. */
+export type NewCall = {
+  readonly id: string;
+  readonly projectId: string;
+  readonly claim: string;
+  readonly argumentsHash: string;
+  readonly repeatName: string | null;
+  readonly startedAt: Date;
+};
+
+/** A call as stored. */
+export type StoredCall = {
+  readonly id: string;
+  readonly argumentsHash: string;
+  readonly state: "running" | "fetched" | EndState;
+  readonly known: string | null;
+  readonly startedAt: Date;
+  readonly endedAt: Date | null;
+  readonly expiresAt: Date | null;
+  /** False: its gateway has ended. */
+  readonly isAlive: boolean;
+  /** Null: there is none, or no longer. */
+  readonly sealed: string | null;
+};
+
+type Ended = { readonly state: EndState; readonly known: string | null; readonly keepMinutes: number };
+type Result = { readonly sealed: string; readonly bytes: number };
+
+const aliveSeconds = 10;
+const channel = "towpath_kept_call";
+/** Kept names at the start of a gateway; beyond, it learns of later ones only. */
+const maxNames = 100_000;
+
+const inserted = `INSERT INTO kept_call (id, project_id, claim, arguments_hash, repeat_name, state, started_at, alive_until)
+  VALUES ($1, $2, $3, $4, $5, 'running', $6, now() + interval '${aliveSeconds} seconds')`;
+
+const valuesOf = ({ id, projectId, claim, argumentsHash, repeatName, startedAt }: NewCall) => [
+  id,
+  projectId,
+  claim,
+  argumentsHash,
+  repeatName,
+  startedAt,
+];
+
+/** The rows of calls that may be asked for again (decision 088), as gateways write and read them. */
+export class KeptCallStore {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** Claims a call for this process. False: another call has the claim. */
+  async claim(call: NewCall): Promise<boolean> {
+    const text = `WITH claimed AS (${inserted} ON CONFLICT DO NOTHING RETURNING repeat_name)
+      SELECT CASE WHEN repeat_name IS NOT NULL THEN pg_notify('${channel}', repeat_name) END FROM claimed`;
+    if ((await this.#pool.query(text, valuesOf(call))).rowCount === 1) return true;
+    const { rowCount } = await this.#pool.query(
+      "UPDATE kept_call SET claim = NULL WHERE claim = $1 AND expires_at <= now()",
+      [call.claim],
+    );
+    return rowCount === 1 ? this.claim(call) : false;
+  }
+
+  /** The call that has a claim, once one whose gateway has ended counts as unknown. */
+  async find(claim: string): Promise<StoredCall | null> {
+    const { rows } = await this.#pool.query<StoredCall>(
+      `SELECT kept.id, arguments_hash AS "argumentsHash", state, known, started_at AS "startedAt",
+         ended_at AS "endedAt", kept.expires_at AS "expiresAt", sealed,
+         state <> 'running' OR alive_until > now() AS "isAlive"
+       FROM kept_call kept LEFT JOIN kept_result result ON result.call_id = kept.id
+       WHERE claim = $1 AND (kept.expires_at IS NULL OR kept.expires_at > now())`,
+      [claim],
+    );
+    const [found] = rows;
+    if (!found || found.isAlive) return found ?? null;
+    await this.sweep();
+    return this.find(claim);
+  }
+
+  /** Nothing of a call was executed: the next one with its claim is the first. */
+  async release(id: string): Promise<void> {
+    await this.#pool.query("DELETE FROM kept_call WHERE id = $1", [id]);
+  }
+
+  /** Its client has got the result. False: somebody else waits for it. */
+  async delivered(id: string): Promise<boolean> {
+    const { rowCount } = await this.#pool.query("DELETE FROM kept_call WHERE id = $1 AND NOT is_awaited", [id]);
+    return rowCount === 1;
+  }
+
+  /** A repeat waits for the call. */
+  async await(id: string): Promise<void> {
+    await this.#pool.query("UPDATE kept_call SET is_awaited = true WHERE id = $1", [id]);
+  }
+
+  /**
+   * Stores the end of a call, with its result if there is room for it, also of one that wasn't claimed before. Results
+   * that were fetched make room.
+   */
+  async end(call: NewCall, { state, known, keepMinutes }: Ended, result: Result | null, quota: number): Promise<void> {
+    const client = await this.#pool.connect();
+    try {
+      await client.query("BEGIN");
+      const isKept = result !== null && (await makeRoom(client, { ...call, ...result, quota }));
+      await client.query(`${inserted} ON CONFLICT DO NOTHING`, valuesOf(call));
+      const { rows } = await client.query<{ expires_at: Date }>(
+        `UPDATE kept_call SET state = $2, known = $3, ended_at = now(), alive_until = NULL,
+           expires_at = now() + make_interval(mins => $4)
+         WHERE id = $1 AND state IN ('running', 'unknown') RETURNING expires_at`,
+        [call.id, result !== null && !isKept ? "dropped" : state, known, keepMinutes],
+      );
+      if (isKept && rows[0]) {
+        await client.query(
+          `INSERT INTO kept_result (call_id, project_id, sealed, bytes, expires_at) VALUES ($1, $2, $3, $4, $5)`,
+          [call.id, call.projectId, result.sealed, result.bytes, rows[0].expires_at],
+        );
+      }
+      if (call.repeatName !== null) await client.query(`SELECT pg_notify('${channel}', $1)`, [call.repeatName]);
+      await client.query("COMMIT");
+      client.release();
+    } catch (error) {
+      // Its transaction may be open.
+      client.release(true);
+      throw error;
+    }
+  }
+
+  /** Somebody has got the result. */
+  async fetched(id: string): Promise<void> {
+    await this.#pool.query(
+      "UPDATE kept_call SET state = 'fetched', fetched_at = now() WHERE id = $1 AND state = 'waiting'",
+      [id],
+    );
+  }
+
+  /** The calls are under way in this process. Returns those that were canceled elsewhere. */
+  async stayAlive(ids: readonly string[]): Promise<string[]> {
+    const { rows } = await this.#pool.query<{ id: string; state: string }>(
+      `UPDATE kept_call SET alive_until = now() + interval '${aliveSeconds} seconds' WHERE id = ANY ($1)
+       RETURNING id, state`,
+      [ids],
+    );
+    return rows.filter(({ state }) => state === "canceled").map(({ id }) => id);
+  }
+
+  /** The caller of a running call wants no result any more. */
+  async cancel(id: string, keepMinutes: number): Promise<void> {
+    await this.#pool.query(
+      `UPDATE kept_call SET state = 'canceled', ended_at = now(), expires_at = now() + make_interval(mins => $2)
+       WHERE id = $1 AND state = 'running'`,
+      [id, keepMinutes],
+    );
+  }
+
+  /** Calls whose gateway has ended become unknown, and claims end whose time is over. */
+  async sweep(): Promise<void> {
+    await this.#pool.query(
+      `UPDATE kept_call SET state = 'unknown', ended_at = alive_until, known = $1,
+         expires_at = now() + make_interval(mins => greatest(project.keep_results_minutes, 1))
+       FROM project WHERE project.id = kept_call.project_id AND state = 'running' AND alive_until <= now()`,
+      ["The gateway that had sent it ended before the server answered."],
+    );
+    await this.#pool.query("UPDATE kept_call SET claim = NULL WHERE claim IS NOT NULL AND expires_at <= now()");
+  }
+
+  /** Names of calls without a key that may be repeated. */
+  async repeatNames(): Promise<string[]> {
+    const { rows } = await this.#pool.query<{ name: string }>(
+      `SELECT repeat_name AS name FROM kept_call WHERE claim IS NOT NULL AND repeat_name IS NOT NULL LIMIT ${maxNames}`,
+    );
+    return rows.map(({ name }) => name);
+  }
+}
+
+/** Of the channel on which gateways learn that a call without a key may be repeated. */
+export const keptCallChannel = channel;
+
+type Room = { readonly projectId: string; readonly bytes: number; readonly quota: number };
+
+/** False: the project's results that nobody has fetched leave no room. */
+async function makeRoom(client: { query: Pool["query"] }, { projectId, bytes, quota }: Room): Promise<boolean> {
+  if (bytes > quota) return false;
+  // Several calls of a project may end at once.
+  await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`kept results of ${projectId}`]);
+  const isOver = async () => {
+    const { rows } = await client.query<{ bytes: string }>(
+      "SELECT coalesce(sum(bytes), 0) AS bytes FROM kept_result WHERE project_id = $1 AND expires_at > now()",
+      [projectId],
+    );
+    return Number(rows[0]?.bytes) + bytes > quota;
+  };
+  if (!(await isOver())) return true;
+  await client.query(
+    `DELETE FROM kept_result USING kept_call
+     WHERE kept_call.id = call_id AND kept_call.state = 'fetched' AND kept_result.project_id = $1`,
+    [projectId],
+  );
+  return !(await isOver());
+}

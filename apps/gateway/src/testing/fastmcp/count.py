@@ -1,0 +1,22 @@
+"""Serves a tool that works for a while on the unix socket given, and appends the id of each run to a file when it begins."""
+
+import asyncio
+import os
+import sys
+
+import uvicorn
+from fastmcp import FastMCP
+
+mcp = FastMCP("counting")
+runs = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+
+@mcp.tool
+async def work(call: str, seconds: float) -> str:
+    """Counts the run, then takes its time."""
+    os.write(runs, f"{call}\n".encode())
+    await asyncio.sleep(seconds)
+    return f"done {call}"
+
+
+uvicorn.run(mcp.http_app(path="/mcp"), uds=sys.argv[1], log_level="error")

@@ -1,0 +1,96 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
+import { Callout } from "~/ui/callout.tsx";
+import { Select } from "~/ui/select.tsx";
+import { SettingCard } from "./setting-card.tsx";
+import { useProjectSwitch } from "./use-project-switch.ts";
+
+const minutesOfResults = [0, 5, 10, 30, 60, 360, 1440];
+const minutesOfCalls = [1, 5, 15, 60, 180, 720, 1440];
+
+/** For how long calls go on that lose their client, and their results are kept (CAP-2). */
+export function KeptCallsSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  // Each by itself: while one is saved, the other can be changed.
+  const results = useProjectSwitch<number>(projectKey, (keepResultsMinutes) =>
+    updateProject({ data: { ...projectKey, keepResultsMinutes } }),
+  );
+  const calls = useProjectSwitch<number>(projectKey, (unattendedMinutes) =>
+    updateProject({ data: { ...projectKey, unattendedMinutes } }),
+  );
+  const { keepResultsMinutes, unattendedMinutes, authMode } = project;
+  const isKept = keepResultsMinutes > 0;
+  return (
+    <SettingCard
+      id="kept-calls"
+      title="Calls whose client leaves"
+      description="A tool call goes on when its connection breaks, and the same client gets the result when it asks again, instead of a second run."
+      failure={results.failure ?? calls.failure}
+      status={isKept ? `Results are kept for ${nameOf(keepResultsMinutes)}.` : "Calls end with their connection."}
+    >
+      <Choice
+        id="keep-results"
+        label="Keep results"
+        value={keepResultsMinutes}
+        choices={minutesOfResults}
+        onChange={(minutes) => void results.change(minutes)}
+      >
+        Encrypted, and only for the caller who made the call.
+      </Choice>
+      <Choice
+        id="unattended-minutes"
+        label="Let calls run without their client"
+        value={unattendedMinutes}
+        choices={minutesOfCalls}
+        onChange={(minutes) => void calls.change(minutes)}
+      >
+        A redeploy, and a server that would go to sleep, wait for calls under way: for those without a client for so
+        long at most.
+      </Choice>
+      {isKept && authMode === "passthrough" ? (
+        <Callout tone="info">
+          This server decides who can call it, so Towpath can't tell callers apart and keeps nothing for them.
+        </Callout>
+      ) : null}
+    </SettingCard>
+  );
+}
+
+type ChoiceProps = {
+  readonly id: string;
+  readonly label: string;
+  readonly value: number;
+  readonly choices: readonly number[];
+  readonly onChange: (minutes: number) => void;
+  readonly children: ReactNode;
+};
+
+function Choice({ id, label, value, choices, onChange, children }: ChoiceProps) {
+  // Over REST it may be any number.
+  const offered = [...new Set([...choices, value])].sort((a, b) => a - b);
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+      <p className="min-w-0 flex-1 basis-60 text-sm">
+        <span id={id}>{label}</span>
+        <span className="block text-xs text-pretty text-muted">{children}</span>
+      </p>
+      <Select
+        aria-labelledby={id}
+        className="w-36"
+        value={String(value)}
+        onChange={(next) => onChange(Number(next))}
+        options={offered.map((minutes) => ({ value: String(minutes), label: nameOf(minutes) }))}
+      />
+    </div>
+  );
+}
+
+/** 0 is off. */
+function nameOf(minutes: number): string {
+  if (minutes === 0) return "Off";
+  if (minutes % 60 !== 0) return minutes === 1 ? "1 minute" : `${minutes} minutes`;
+  return minutes === 60 ? "1 hour" : `${minutes / 60} hours`;
+}
