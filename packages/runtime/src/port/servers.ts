@@ -186,6 +186,8 @@ export type PrewarmSpec = {
   /** While it imports and waits. Of these, `tmpBytes` and `fileBytes` must be those of the server. */
   readonly limits: Limits;
   readonly startTimeoutMs: number;
+  /** Only if it can be forked from one that is there, in milliseconds and not seconds; else a refusal. */
+  readonly onlyForked?: true;
 };
 
 /**

@@ -92,10 +92,10 @@ type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, 
 
 /**
  * The filter for an architecture of Node's `process.arch`, or null when we have no table for it (the self-test then
- * reports the missing protection). clone3 fails with ENOSYS because its flags are behind a pointer that a filter can't
+ * reports the missing protection). `allowed`: calls of the table that it lets through, by their names. clone3 fails with ENOSYS because its flags are behind a pointer that a filter can't
  * read; the C library then uses clone.
  */
-export function seccompFilter(architecture: string): Uint8Array | null {
+export function seccompFilter(architecture: string, allowed: readonly string[] = []): Uint8Array | null {
   const arch = auditArchitecture[architecture];
   const column = columns[architecture];
   const special = inspected[architecture];
@@ -108,7 +108,8 @@ export function seccompFilter(architecture: string): Uint8Array | null {
     [load, 0, 0, offsetOfNumber],
   ];
   if (architecture === "x64") program.push([jumpSet, 0, 1, x32Bit], [giveBack, 0, 0, notPermitted]);
-  const calls = Object.values(denied).flatMap((numbers) => numbers[column] ?? []);
+  const blocked = Object.entries(denied).filter(([name]) => !allowed.includes(name));
+  const calls = blocked.flatMap(([, numbers]) => numbers[column] ?? []);
   for (const call of calls) program.push([jumpEqual, 0, 1, call], [giveBack, 0, 0, notPermitted]);
   program.push([jumpEqual, 0, 1, reserve], [giveBack, 0, 0, notSupported]);
   program.push([jumpEqual, 0, 1, special.clone3], [giveBack, 0, 0, notImplemented]);
