@@ -24,7 +24,7 @@ import { median, printTable, timed } from "./measure.ts";
 const [people = 40, calls = 0, pauseMs = 250, attackSeconds = 3600] = process.argv.slice(2, 6).map(Number);
 const name = "bench-own";
 const freezeAfterMs = 3000;
-const stopAfterMs = Math.max(60_000, people * (pauseMs + 1000));
+const stopAfterMs = Math.max(60_000, people * (pauseMs + 600));
 const bareRounds = 7;
 
 const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-bench-"));
@@ -62,13 +62,24 @@ async function until(isSo: () => Promise<boolean>, withinMs: number): Promise<vo
 
 const isPython = /^\S*\/python[\d.]* /;
 
-/** Interpreters of all sandboxes, below the shim. */
-function interpreters(): number[] {
+/** What the platform runs for servers: all below the shim. */
+function sandboxes(): { pid: number; command: string }[] {
   const below = (pid: number): { pid: number; command: string }[] =>
     childrenOf(pid).flatMap((child) => [child, ...below(child.pid)]);
   const shims = below(instance.process.pid ?? 0).filter(({ command }) => command.includes("shim"));
+  return shims.flatMap(({ pid }) => below(pid));
+}
+
+/** Proportional set sizes in bytes of the interpreters, of networks, and of all that is needed for servers. */
+async function memoryOf() {
+  const each = await Promise.all(
+    sandboxes().map(async ({ pid, command }) => ({ command, bytes: await pssOf(pid) })),
+  );
+  const sizes = (is: (command: string) => boolean) => each.flatMap(({ command, bytes }) => (is(command) ? [bytes] : []));
   // The programs around an interpreter name it among their arguments.
-  return shims.flatMap(({ pid }) => below(pid)).flatMap(({ pid, command }) => (isPython.test(command) ? [pid] : []));
+  const python = sizes((command) => isPython.test(command)).filter((bytes) => bytes > 0);
+  const sum = (values: readonly number[]) => values.reduce((total, bytes) => total + bytes, 0);
+  return { python, networks: sum(sizes((command) => command.includes("slirp4netns"))), all: sum(sizes(() => true)) };
 }
 
 /** Proportional set size of a process in bytes: pages that n processes share count for an nth. */
@@ -119,14 +130,14 @@ try {
   const started = await each(persons, pauseMs);
   const { hits, misses } = await runner.prewarm();
   const running = await ofCallers();
-  const pids = interpreters();
-  const pss = (await Promise.all(pids.map(pssOf))).filter((bytes) => bytes > 0);
+  const memory = await memoryOf();
   const counted = running.flatMap(({ memoryBytes }) => memoryBytes ?? []);
   await until(async () => (await ofCallers()).every(isAsleep), 60_000);
   const shuffled = [...persons].sort(() => Math.random() - 0.5);
   const woken = await each(shuffled, 20);
   await until(async () => (await ofCallers()).length === 0, stopAfterMs * 2);
   const leftOver = (await runner.list()).length;
+  const processesLeft = sandboxes().filter(({ command }) => isPython.test(command)).length;
   const again = await each(shuffled.slice(0, Math.min(people, 40)), pauseMs);
 
   const p95 = (values: readonly number[]) => `p95 ${percentile(values, 0.95).toFixed(0)}`;
@@ -138,9 +149,11 @@ try {
   ]);
   process.stdout.write(
     `waiting interpreters: ${hits} used, not used: ${JSON.stringify(misses)}\n` +
-      `memory of an instance, PSS: median ${mebibytes(median(pss))} MiB, most ${mebibytes(Math.max(...pss))} (target 30); ` +
-      `by its control group: median ${mebibytes(median(counted))}\n` +
-      `instances once idle: ${leftOver} (target 0)\n`,
+      `${running.length} instances at once, ${memory.python.length} interpreters and what stands by them: median ` +
+      `${mebibytes(median(memory.python))} MiB PSS, most ${mebibytes(Math.max(...memory.python))}; all processes for servers ` +
+      `${mebibytes(memory.all)} MiB, of which networks ${mebibytes(memory.networks)}: ${mebibytes(memory.all / running.length)} ` +
+      `for each instance (target 30); by its control groups: median ${mebibytes(median(counted))}\n` +
+      `instances once idle: ${leftOver} (target 0); interpreters that wait for TOWPATH_PREWARM_FOR_MS more, and what stands by them: ${processesLeft}\n`,
   );
   if (calls > 0) {
     const result = await attackOwnValues({

@@ -58,7 +58,7 @@ const columns: Readonly<Record<string, number>> = { x64: 0, arm64: 1 };
  */
 const fallocate: Readonly<Record<string, number>> = { x64: 285, arm64: 47 };
 
-/** Calls that are filtered by their arguments: those that create user namespaces or sockets. */
+/** Calls that are filtered by their arguments: those that create namespaces or sockets. */
 type Inspected = "clone" | "unshare" | "clone3" | "socket" | "socketpair";
 const inspected: Readonly<Record<string, Readonly<Record<Inspected, number>>>> = {
   x64: { clone: 56, unshare: 272, clone3: 435, socket: 41, socketpair: 53 },
@@ -66,6 +66,10 @@ const inspected: Readonly<Record<string, Readonly<Record<Inspected, number>>>> =
 };
 
 const cloneNewUser = 0x10000000;
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. All but users take a capability, which forks' parents have. */
+const newNamespaces = 0x7e020000;
+/** CLONE_NEWTIME, which is no flag of clone. */
+const newTime = 0x80;
 /** AF_UNIX, AF_INET, AF_INET6. Every other family is kernel code that servers never need. */
 const openFamilies = [1, 2, 10];
 const netlinkFamily = 16;
@@ -113,11 +117,14 @@ export function seccompFilter(architecture: string, allowed: readonly string[] =
   for (const call of calls) program.push([jumpEqual, 0, 1, call], [giveBack, 0, 0, notPermitted]);
   program.push([jumpEqual, 0, 1, reserve], [giveBack, 0, 0, notSupported]);
   program.push([jumpEqual, 0, 1, special.clone3], [giveBack, 0, 0, notImplemented]);
-  for (const call of [special.clone, special.unshare]) {
+  for (const [call, flags] of [
+    [special.clone, newNamespaces],
+    [special.unshare, newNamespaces | newTime],
+  ] as const) {
     program.push(
       [jumpEqual, 0, 4, call],
       [load, 0, 0, offsetOfArgument(0)],
-      [jumpSet, 0, 1, cloneNewUser],
+      [jumpSet, 0, 1, flags],
       [giveBack, 0, 0, notPermitted],
       [giveBack, 0, 0, allow],
     );
