@@ -53,6 +53,8 @@ def main(first: str, count: str, call_filter: str, *program: str) -> None:
     kernel.limit_bounding_set(_KEPT)
     kernel.set_capabilities(_KEPT)
     kernel.filter_calls(base64.b64decode(call_filter))
+    # This interpreter may have set it, for itself.
+    os.environ.pop("LC_CTYPE", None)
     os.execvpe(program[0], program, os.environ)
 
 

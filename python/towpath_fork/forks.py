@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import json
 import os
 import signal
 import socket
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 from towpath_fork import kernel
 
@@ -26,6 +25,14 @@ _OPEN_LIMIT = 4096
 _WITHOUT_STATE = ("/dev/null", "/dev/urandom", "/dev/random")
 #: Process id of the first fork in its namespace, after its first process and the one that made its /proc.
 _FIRST_FORK = 3
+
+
+class _Request(NamedTuple):
+    uid: int
+    #: How many its user namespace has.
+    users: int
+    call_filter: bytes
+    directory: str
 
 
 def unforkable() -> str | None:
@@ -61,22 +68,24 @@ def serve_forks(path: str, ready: Callable[[], None]) -> int:
         number = os.getpid()
         if len(descriptors) == _DESCRIPTORS and os.fork() == 0:
             listener.detach()
-            claims = _in_namespaces(json.loads(text), descriptors, number)
+            claims = _in_namespaces(text.decode(), descriptors, number)
             _reseed()
             return claims
         for descriptor in descriptors:
             os.close(descriptor)
 
 
-def _in_namespaces(request: dict[str, Any], descriptors: list[int], number: int) -> int:
+def _in_namespaces(text: str, descriptors: list[int], number: int) -> int:
     """Returns in the fork; its parent ends here, with it."""
     streams, status = descriptors[len(_KINDS) : -1], descriptors[-1]
     try:
+        uid, users, call_filter, directory = text.split("\0")
+        request = _Request(int(uid), int(users), base64.b64decode(call_filter), directory)
         os.write(status, b"x")
         # Who has sent this byte is put into its control groups before the answer comes.
         if not os.read(status, 1):
             os._exit(1)
-        for descriptor, kind in zip(descriptors, _KINDS):
+        for descriptor, kind in zip(descriptors[: len(_KINDS)], _KINDS, strict=True):
             kernel.set_namespace(descriptor, kind)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         if number == _FIRST_FORK:
@@ -105,18 +114,18 @@ def _wait_for(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def _stand_by(pid: int, status: int, request: dict[str, Any]) -> None:
+def _stand_by(pid: int, status: int, request: _Request) -> None:
     """Sends the exit status of the fork. Keeps nothing that could do more."""
     os.closerange(0, status)
     os.closerange(status + 1, _OPEN_LIMIT)
     kernel.limit_bounding_set(set())
-    kernel.become_user(request["users"] - 1)
+    kernel.become_user(request.users - 1)
     ended = _wait_for(pid)
     os.write(status, f"{ended if ended >= 0 else 128 - ended}\n".encode())
     os._exit(0)
 
 
-def _become(request: dict[str, Any], streams: list[int]) -> int:
+def _become(request: _Request, streams: list[int]) -> int:
     """Gives up everything that an ordinary start in a sandbox would not have. Returns the descriptor of the input."""
     os.setsid()
     claims = streams[0]
@@ -125,11 +134,11 @@ def _become(request: dict[str, Any], streams: list[int]) -> int:
     os.dup2(streams[2], 2)
     os.closerange(3, claims)
     os.closerange(claims + 1, _OPEN_LIMIT)
-    os.chdir(request["workingDirectory"])
+    os.chdir(request.directory)
     kernel.limit_bounding_set(set())
-    kernel.become_user(request["uid"])
+    kernel.become_user(request.uid)
     kernel.allow_own_inspection()
-    kernel.filter_calls(base64.b64decode(request["filter"]))
+    kernel.filter_calls(request.call_filter)
     return claims
 
 

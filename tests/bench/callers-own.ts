@@ -1,7 +1,8 @@
 // Many people of one server with values of their own (CAP-1): the first call of each, which starts their instance, the call
 // that wakes it from its sleep, the one that starts it again once it has ended, the same server started bare by Python, the
 // memory of an instance, and what is left once all are idle. Then attacked calls, counted by the server itself.
-// `./towpath test bench callers-own [people] [attacked calls] [pause between people in ms] [seconds of attack at most]`.
+// `./towpath test bench callers-own [people] [attacked calls] [pause between people in ms] [seconds of attack at most]
+// [seconds after which an idle instance ends: longer than the first calls of all take]`.
 //
 // Seen on two cores with a load of 12 to 18 from other work, where a bare start took 1.8 s: a sleeping instance answers within
 // 24 ms at the median and 37 at p95; 61 to 68 MiB (PSS) each; none is left once idle. First calls that found an interpreter
@@ -21,10 +22,12 @@ import { instancePorts, startTowpath, towpath } from "../instance/towpath-proces
 import { bareEnvironment, dependencyLayers, startBare } from "./bare-python.ts";
 import { median, printTable, timed } from "./measure.ts";
 
-const [people = 40, calls = 0, pauseMs = 250, attackSeconds = 3600] = process.argv.slice(2, 6).map(Number);
+const [people = 40, calls = 0, pauseMs = 250, attackSeconds = 3600, idleSeconds = 240] = process.argv
+  .slice(2, 7)
+  .map(Number);
 const name = "bench-own";
 const freezeAfterMs = 3000;
-const stopAfterMs = Math.max(60_000, people * (pauseMs + 600));
+const stopAfterMs = idleSeconds * 1000;
 const bareRounds = 7;
 
 const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-bench-"));

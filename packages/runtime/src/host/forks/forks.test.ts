@@ -64,7 +64,7 @@ const forkWith = async (token: string) =>
 
 /** What an expression of Python gives in a server. */
 async function evaluate(handle: InstanceHandle, expression: string): Promise<unknown> {
-  const text = await tinyServer.get(handle.endpoint, `/evaluate/${encodeURIComponent(expression)}`);
+  const text = await tinyServer.get(handle.endpoint, `/evaluate/${encodeURIComponent(expression)}`, 30_000);
   if (text === null) throw new Error(`no answer to ${expression}`);
   return JSON.parse(text);
 }
@@ -265,7 +265,7 @@ describe.runIf(root)("a fork", () => {
     expect(await tinyServer.get(stays.endpoint, "/", 300)).toBeNull();
     await stays.wake();
     // Orphans are reaped, and end with it.
-    await attempt(stays, `[os._exit(0) if os.fork() else None for _ in range(2)] if os.fork() == 0 else os.wait()`);
+    await attempt(stays, `(os.fork(), os._exit(0)) if os.fork() == 0 else os.wait()`);
     expect((await stays.stop(2000)).reason).toBe("stopped");
     await noneLeft();
   });
