@@ -41,6 +41,14 @@ _MODULES = (
     # The first list of a server of FastMCP 4 imports these 400 modules, which takes 300 ms.
     "key_value.aio.adapters.pydantic",
     "key_value.aio.stores.memory",
+    # The first server, tool and list of FastMCP 4 import these, with a hundred others: 12 MB that forks would not share.
+    "fastmcp.server.middleware.dereference",
+    "fastmcp.server.context",
+    "fastmcp.server.elicitation",
+    "fastmcp.server.sessions",
+    "fastmcp.server.providers.prefab_payload",
+    "fastmcp.server.providers.prefab_synthesis",
+    "griffe",
     "towpath_runner.adapt",
     "towpath_runner.inspection",
     "towpath_runner.mounted",
