@@ -81,10 +81,9 @@ function sandboxes(): { pid: number; command: string }[] {
 
 /** Proportional set sizes in bytes of the interpreters, of networks, and of all that is needed for servers. */
 async function memoryOf() {
-  const each = await Promise.all(
-    sandboxes().map(async ({ pid, command }) => ({ command, bytes: await pssOf(pid) })),
-  );
-  const sizes = (is: (command: string) => boolean) => each.flatMap(({ command, bytes }) => (is(command) ? [bytes] : []));
+  const each = await Promise.all(sandboxes().map(async ({ pid, command }) => ({ command, bytes: await pssOf(pid) })));
+  const sizes = (is: (command: string) => boolean) =>
+    each.flatMap(({ command, bytes }) => (is(command) ? [bytes] : []));
   // The programs around an interpreter name it among their arguments.
   const python = sizes((command) => isPython.test(command)).filter((bytes) => bytes > 0);
   const sum = (values: readonly number[]) => values.reduce((total, bytes) => total + bytes, 0);
@@ -134,12 +133,15 @@ try {
   await rest(operator, "POST", "/secrets", { keyName: ownVariable, secretValue: "for-builds.0.x", perCaller: true });
   await rest(operator, "PATCH", "", { callerInstances: 1000 });
   const persons: OwnPerson[] = [];
-  await crowd(Array.from({ length: people }), async () => {
-    const person = await addOwnPerson(pool, organizationId);
-    persons.push(person);
-    const values = [{ keyName: ownVariable, value: `${person.userId}.1.x` }];
-    await rest(person.key, "PATCH", "/my-values", { values });
-  });
+  await crowd(
+    Array.from({ length: people }, (_, at) => at),
+    async () => {
+      const person = await addOwnPerson(pool, organizationId);
+      persons.push(person);
+      const values = [{ keyName: ownVariable, value: `${person.userId}.1.x` }];
+      await rest(person.key, "PATCH", "/my-values", { values });
+    },
+  );
   const [layer = ""] = await dependencyLayers(dataDirectory);
   const bare: number[] = [];
   const bareToken = { [ownVariable]: `${persons[0]?.userId}.1.x` };

@@ -41,6 +41,7 @@ export class PrewarmPool {
   readonly #waiting: Waiting[] = [];
   readonly #blocked = new Map<string, { readonly until: number; readonly reason: "unsuitable" | "failed" }>();
   readonly #misses = new Map<string, number>();
+  readonly #unforked = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
   #hits = 0;
   #died = 0;
@@ -151,6 +152,13 @@ export class PrewarmPool {
     return result.ok ? result.prewarmed : null;
   }
 
+  /** Once for each kind, for the operator: its servers take more memory and time than they could. */
+  #reportForks(kind: string, reason: string): void {
+    if (this.#unforked.has(kind)) return;
+    this.#unforked.add(kind);
+    this.#parts.onError(new Error(`Interpreters of this layer are not forked: ${reason}`));
+  }
+
   #missed(reason: string): null {
     this.#misses.set(reason, (this.#misses.get(reason) ?? 0) + 1);
     return null;
@@ -172,8 +180,10 @@ export class PrewarmPool {
     const name = kindName(kind);
     try {
       const result = await driver.prewarm(this.#specOf(kind));
-      if (result.ok) await this.#add(name, result.prewarmed);
-      else if (result.isFinal) this.#block(name, "unsuitable", finalMs);
+      if (result.ok) {
+        if (result.withoutForks !== undefined) this.#reportForks(name, result.withoutForks);
+        await this.#add(name, result.prewarmed);
+      } else if (result.isFinal) this.#block(name, "unsuitable", finalMs);
       else this.#block(name, "failed", retryMs);
     } catch (error) {
       this.#block(name, "failed", retryMs);

@@ -220,7 +220,8 @@ export type Prewarmed = {
 };
 
 export type PrewarmResult =
-  | { readonly ok: true; readonly prewarmed: Prewarmed }
+  /** `withoutForks`: why it had to import by itself, on a host where it could be a fork. */
+  | { readonly ok: true; readonly prewarmed: Prewarmed; readonly withoutForks?: string }
   /** `isFinal`: it would fail in the same way again. */
   | { readonly ok: false; readonly reason: string; readonly isFinal: boolean };
 

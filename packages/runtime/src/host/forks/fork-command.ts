@@ -37,5 +37,10 @@ export function forkCommand(
       .filter((mount) => !isOfParent(mount))
       .map(({ host, inside, writable }) => ["mount", host, inside, writable ? "rw" : "ro"]),
   ];
-  return { file: python, argv: ["-I", "-S", `${forkPackage}/launch.py`], options: options.flat().map(String), data: [] };
+  return {
+    file: python,
+    argv: ["-I", "-S", `${forkPackage}/launch.py`],
+    options: options.flat().map(String),
+    data: [],
+  };
 }

@@ -16,13 +16,15 @@ export type ForkParentsParts = {
 
 /** How long a kind is started without forks after they have failed. */
 const retryMs = 600_000;
+/** How long a measurement of a parent's memory is used. */
+const measureMs = 10_000;
 
 /** Interpreters of this host that fork (decision 087): at most one of a kind, while any fork of it lives. */
 export class ForkParents {
   readonly #parts: ForkParentsParts;
   readonly #parents = new Map<string, Promise<ForkParent | null>>();
-  /** Until when nothing is forked, by performance.now(). */
-  readonly #blocked = new Map<string, number>();
+  /** Kinds of which nothing is forked, until when (by performance.now()) and why. */
+  readonly #blocked = new Map<string, { readonly until: number; readonly reason: string }>();
 
   constructor(parts: ForkParentsParts) {
     this.#parts = parts;
@@ -40,7 +42,7 @@ export class ForkParents {
       // Its last fork has just left it.
       this.#forget(kind, found);
     }
-    if (launch.required || (this.#blocked.get(kind) ?? 0) > performance.now()) return null;
+    if (launch.required || this.whyNot(kind) !== null) return null;
     const started = this.#start(launch, startTimeoutMs);
     this.#parents.set(kind, started);
     const parent = await started.catch((error) => {
@@ -54,9 +56,15 @@ export class ForkParents {
   }
 
   /** A fork has failed: servers of this kind start without them for some time. */
-  async block(kind: string): Promise<void> {
-    this.#blocked.set(kind, performance.now() + retryMs);
+  async block(kind: string, reason: string): Promise<void> {
+    this.#blocked.set(kind, { until: performance.now() + retryMs, reason });
     await (await this.#parents.get(kind)?.catch(() => null))?.end();
+  }
+
+  /** Why nothing of a kind is forked at the moment; null if it may be. */
+  whyNot(kind: string): string | null {
+    const blocked = this.#blocked.get(kind);
+    return blocked !== undefined && blocked.until > performance.now() ? blocked.reason : null;
   }
 
   async #start(launch: ParentLaunch, startTimeoutMs: number): Promise<ForkParent | null> {
@@ -70,7 +78,8 @@ export class ForkParents {
         throw error;
       });
     if (!outcome.ok) {
-      this.#blocked.set(launch.kind, outcome.isFinal ? Number.POSITIVE_INFINITY : performance.now() + retryMs);
+      const until = outcome.isFinal ? Number.POSITIVE_INFINITY : performance.now() + retryMs;
+      this.#blocked.set(launch.kind, { until, reason: outcome.reason });
       await launch.remove();
       return null;
     }
@@ -98,6 +107,8 @@ export class ForkParent {
   #forks = 0;
   #forking = 0;
   #isOver = false;
+  #shared: Promise<number | null> = Promise.resolve(null);
+  #measuredAt = Number.NEGATIVE_INFINITY;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(interpreter: WaitingInterpreter, source: ForkSource) {
@@ -141,8 +152,18 @@ export class ForkParent {
 
   /** Its own memory, and its part of what it shares with the others: together they count it once. */
   async #memoryBytes(fork: RunningProcess): Promise<number | null> {
-    const [own, shared] = await Promise.all([fork.memoryBytes(), this.#interpreter.running.memoryBytes()]);
-    return own === null ? null : own + Math.round((shared ?? 0) / Math.max(1, this.#forks));
+    const [own, shared] = await Promise.all([fork.memoryBytes(), this.#sharedBytes()]);
+    return own === null ? null : own + Math.round(shared / Math.max(1, this.#forks));
+  }
+
+  /** Hundreds of forks ask at the same time, and it hardly changes. */
+  async #sharedBytes(): Promise<number> {
+    const now = performance.now();
+    if (now - this.#measuredAt > measureMs) {
+      this.#measuredAt = now;
+      this.#shared = this.#interpreter.running.memoryBytes();
+    }
+    return (await this.#shared) ?? 0;
   }
 
   async #awake<Result>(work: () => Promise<Result>): Promise<Result> {

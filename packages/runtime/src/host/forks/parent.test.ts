@@ -53,7 +53,12 @@ for uid in (65_535, 65_536):
     except OSError as error:
         print(error.strerror)`);
     // SETGID, SETUID, SETPCAP, SYS_CHROOT, SYS_ADMIN.
-    expect(lines).toEqual(["0 [] 0x2401c0 0x2401c0 0x2401c0 0x0 0x0 1 2", "0 True 65536", "became 65535", "Invalid argument"]);
+    expect(lines).toEqual([
+      "0 [] 0x2401c0 0x2401c0 0x2401c0 0x0 0x0 1 2",
+      "0 True 65536",
+      "became 65535",
+      "Invalid argument",
+    ]);
   });
 
   test("reads and changes nothing of the host, and sees none of its processes", async () => {

@@ -22,24 +22,34 @@ export async function prewarmOrFork(
   const none: PrewarmOutcome = { ok: false, reason: "nothing to fork it from", isFinal: false };
   if (launch === undefined || parents === null) return launch?.required === true ? none : await start(null);
   const parent = await parents.of(launch, startTimeoutMs);
-  if (parent === null) return launch.required ? none : await start(null);
-  try {
-    const outcome = await start(parent);
-    if (outcome.ok) {
-      void outcome.interpreter.running.ended.then(() => parent.left());
-      return outcome;
-    }
-    await failed(parents, launch, parent);
-    if (launch.required) return outcome;
-  } catch (error) {
-    await failed(parents, launch, parent);
-    if (launch.required) throw error;
-  }
-  return await start(null);
+  if (parent === null && launch.required) return none;
+  const forked = parent === null ? null : await fork(parents, launch, parent, start);
+  if (forked !== null) return forked;
+  const outcome = await start(null);
+  const reason = parents.whyNot(launch.kind);
+  return outcome.ok && reason !== null ? { ...outcome, withoutForks: reason } : outcome;
 }
 
-/** Until another one is tried, servers of this kind start without forks, unless the parent is gone for another reason. */
-async function failed(parents: ForkParents, { kind }: ParentLaunch, parent: ForkParent): Promise<void> {
-  if (!parent.isOver) await parents.block(kind);
-  parent.left();
+/** Null if it failed and may be started without: until another fork is tried, all of its kind are. */
+async function fork(
+  parents: ForkParents,
+  { kind, required }: ParentLaunch,
+  parent: ForkParent,
+  start: (from: ForkParent) => Promise<PrewarmOutcome>,
+): Promise<PrewarmOutcome | null> {
+  const failed = async (reason: string) => {
+    // Else its own end is why.
+    if (!parent.isOver) await parents.block(kind, reason);
+    parent.left();
+  };
+  try {
+    const outcome = await start(parent);
+    if (outcome.ok) void outcome.interpreter.running.ended.then(() => parent.left());
+    else await failed(outcome.reason);
+    return outcome.ok || required ? outcome : null;
+  } catch (error) {
+    await failed(error instanceof Error ? error.message : String(error));
+    if (required) throw error;
+    return null;
+  }
 }

@@ -51,7 +51,11 @@ export class HostPrewarm {
         startTimeoutMs: spec.startTimeoutMs,
         parent: this.#parentOf(spec, files),
       });
-      if (outcome?.ok === true) return { ok: true, prewarmed: this.#prewarmed(spec, code, outcome.interpreter) };
+      if (outcome?.ok === true) {
+        const { interpreter, withoutForks } = outcome;
+        const prewarmed = this.#prewarmed(spec, code, interpreter);
+        return { ok: true, prewarmed, ...(withoutForks === undefined ? {} : { withoutForks }) };
+      }
       await removeDirectory(code);
       return outcome ?? unsupported;
     } catch (error) {

@@ -57,7 +57,7 @@ export type WaitingInterpreter = {
 };
 
 export type PrewarmOutcome =
-  | { readonly ok: true; readonly interpreter: WaitingInterpreter }
+  | { readonly ok: true; readonly interpreter: WaitingInterpreter; readonly withoutForks?: string }
   | { readonly ok: false; readonly reason: string; readonly isFinal: boolean };
 
 /**
