@@ -5,9 +5,8 @@
 // [seconds after which an idle instance ends: longer than the first calls of all take; above 600 nobody waits for it]
 // [MiB for all instances: beyond it people take turns]`.
 //
-// Seen on two cores with a load of 12 to 18 from other work, where a bare start took 1.8 s: a sleeping instance answers within
-// 24 ms at the median and 37 at p95; 61 to 68 MiB (PSS) each; none is left once idle. First calls that found an interpreter
-// waiting took 139 ms at best, all others an ordinary start.
+// Seen on two cores with a load of 22 to 30 from other work, where a bare start took 18.9 s: 30 people's first calls took 1.3 s
+// at the median and 2.4 at p95, wakes 98 ms and 555 ms (with a load of 12 to 18: 24 and 37); 25 MiB (PSS) each; none is left once idle.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
