@@ -27,8 +27,6 @@ export class DeploymentServer {
   #instance: Instance | null = null;
   /** See `OpenedDeployment`; of the running instance. */
   #valuesStamp: string | null = null;
-  /** The instance, if it was frozen when its memory was last measured. */
-  #measuredAsleep: Instance | null = null;
   #memoryBytes: number | null = null;
   #canFreeze = true;
   /** By the monotonic clock, so that a jump of the wall clock ends no lease. */
@@ -126,12 +124,8 @@ export class DeploymentServer {
   /** Measures its memory, for the placement and for the dashboard. */
   async measure(): Promise<void> {
     const instance = this.#instance;
-    const isAsleep = instance?.state === "frozen";
-    // It doesn't change, and there may be hundreds.
-    if (isAsleep && this.#measuredAsleep === instance) return;
-    const memoryBytes = (await instance?.handle?.memoryBytes()) ?? null;
+    const memoryBytes = (await instance?.memoryBytes()) ?? null;
     if (this.#instance !== instance) return;
-    this.#measuredAsleep = isAsleep ? instance : null;
     this.#memoryBytes = memoryBytes;
     if (memoryBytes !== null) instance?.measured(memoryBytes);
   }
