@@ -46,6 +46,16 @@ SINCE_LOADED = """
     @mcp.tool()
     def since_loaded() -> str:
         return " ".join(sorted(set(sys.modules) - LOADED))
+
+    @mcp.tool()
+    def while_loading() -> str:
+        return " ".join(sorted(LOADED - STARTED))
+"""
+
+#: Before the server's code.
+STARTED = """
+    import sys
+    STARTED = set(sys.modules)
 """
 
 
@@ -120,7 +130,7 @@ def prewarm() -> Iterator[Prewarm]:
 def test_RUN_3_every_framework_is_prewarmed_and_serves(prewarm: Prewarm, environment: str, source: str) -> None:
     # By default two wait as on a runner, and the others are forked after the same imports.
     interpreter = prewarm(environment, is_forked=not IS_THOROUGH and environment not in ("fastmcp4", "mcp1"))
-    status = interpreter.claim(source + SINCE_LOADED, TOKEN="x", TOWPATH_CLOUD_URL="http://demo.example")
+    status = interpreter.claim(STARTED + source + SINCE_LOADED, TOKEN="x", TOWPATH_CLOUD_URL="http://demo.example")
     assert status["state"] == "ready" and status["prewarm"] == "used", (status, interpreter.output())
     client = Client(interpreter.socket)
     client.initialize()
@@ -128,6 +138,10 @@ def test_RUN_3_every_framework_is_prewarmed_and_serves(prewarm: Prewarm, environ
     assert len(client.call("tools/list")["tools"]) > 1
     since_loaded = client.call("tools/call", {"name": "since_loaded", "arguments": {}})["content"][0]["text"].split()
     assert len(since_loaded) < 20, "the first calls import what could have been there"
+    if environment == "fastmcp4":
+        # What forks share: of which each would have a copy otherwise.
+        while_loading = client.call("tools/call", {"name": "while_loading", "arguments": {}})["content"][0]["text"].split()
+        assert len(while_loading) < 20, "the code of a server imports what could have been there"
     assert interpreter.stop()[0] == 0
 
 

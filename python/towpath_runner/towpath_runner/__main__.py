@@ -14,7 +14,7 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--prewarm-status"]:
         from towpath_runner.prewarm import prewarm
 
-        exit_status = prewarm(sys.argv[2])
+        exit_status = prewarm(*sys.argv[2:4])
     else:
         from towpath_runner.main import is_open, main
         from towpath_runner.secret import read_secret

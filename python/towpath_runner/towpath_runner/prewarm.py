@@ -41,6 +41,14 @@ _MODULES = (
     # The first list of a server of FastMCP 4 imports these 400 modules, which takes 300 ms.
     "key_value.aio.adapters.pydantic",
     "key_value.aio.stores.memory",
+    # The first server, tool and list of FastMCP 4 import these, with a hundred others: 12 MB that forks would not share.
+    "fastmcp.server.middleware.dereference",
+    "fastmcp.server.context",
+    "fastmcp.server.elicitation",
+    "fastmcp.server.sessions",
+    "fastmcp.server.providers.prefab_payload",
+    "fastmcp.server.providers.prefab_synthesis",
+    "griffe",
     "towpath_runner.adapt",
     "towpath_runner.inspection",
     "towpath_runner.mounted",
@@ -50,12 +58,18 @@ _MODULES = (
 #: Used only if `fastmcp`, which most servers of such an environment use instead, is not installed.
 _SDK_MODULES = ("mcp.server.fastmcp", "mcp.server.mcpserver")
 
+#: Where sandboxes of the platform have the package towpath_fork.
+_FORK_DIRECTORY = "/opt/towpath-fork"
+
 #: Files in `site-packages` whose code is the same with and without the server's code.
 _HARMLESS_PTH = ("_virtualenv.pth", "distutils-precedence.pth")
 
 
-def prewarm(status_path: str) -> int:
-    """Imports, waits, and serves. Returns the exit status of the server; 0 if no server came."""
+def prewarm(status_path: str, fork_socket: str | None = None) -> int:
+    """Imports, waits, and serves. Returns the exit status of the server; 0 if no server came.
+
+    `fork_socket`: where it listens for requests to fork itself. Then its forks wait and serve, and it never does.
+    """
     claims = _take_input()
     status = StatusFile(status_path)
     before_imports = set(sys.modules)
@@ -66,12 +80,17 @@ def prewarm(status_path: str) -> int:
     with EnvironmentReads() as reads, guard:
         _import_frameworks()
     reason = _unsuitable()
+    if reason is None and fork_socket is not None:
+        os.close(claims)
+        reason = _forks().unforkable()
     if reason is not None:
         status.unsuitable(reason)
         return 0
-    # Garbage collections need not visit the imported objects.
+    # Garbage collections need not visit the imported objects, and don't write to memory that forks share.
     gc.collect()
     gc.freeze()
+    if fork_socket is not None:
+        claims = _forks().serve_forks(fork_socket, status.prewarmed)
     status.prewarmed()
     with open(claims, encoding="utf-8") as stream:
         text = stream.read()
@@ -103,6 +122,15 @@ def _take_input() -> int:
     os.dup2(null, 0)
     os.close(null)
     return taken
+
+
+def _forks() -> Any:
+    """The platform's module for forks, which only its sandboxes have."""
+    sys.path.append(_FORK_DIRECTORY)
+    try:
+        return importlib.import_module("towpath_fork.forks")
+    finally:
+        sys.path.remove(_FORK_DIRECTORY)
 
 
 def _import_frameworks() -> None:

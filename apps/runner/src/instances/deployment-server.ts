@@ -124,7 +124,7 @@ export class DeploymentServer {
   /** Measures its memory, for the placement and for the dashboard. */
   async measure(): Promise<void> {
     const instance = this.#instance;
-    const memoryBytes = (await instance?.handle?.memoryBytes()) ?? null;
+    const memoryBytes = (await instance?.memoryBytes()) ?? null;
     if (this.#instance !== instance) return;
     this.#memoryBytes = memoryBytes;
     if (memoryBytes !== null) instance?.measured(memoryBytes);

@@ -45,6 +45,7 @@ export class Instance {
   /** The same by the monotonic clock. */
   #readySince = 0;
   #recordedMemory = 0;
+  #bytesAsleep: number | null = null;
   #shown: NonNullable<LeasedInstance["shown"]> = { output: [] };
 
   constructor(id: string, startedAt: Date, context: InstanceContext, record: InstanceRecord) {
@@ -124,6 +125,14 @@ export class Instance {
     this.#log("info", `Started in ${Math.round(startMs)} ms${how}.`);
   }
 
+  /** Memory in use. While it sleeps it is measured once: it doesn't change, and hundreds may sleep. */
+  async memoryBytes(): Promise<number | null> {
+    if (this.#state === "frozen" && this.#bytesAsleep !== null) return this.#bytesAsleep;
+    const bytes = (await this.#handle?.memoryBytes()) ?? null;
+    this.#bytesAsleep = this.#state === "frozen" ? bytes : null;
+    return bytes;
+  }
+
   /** Records its memory if that differs by more than a tenth from the recorded value. */
   measured(memoryBytes: number): void {
     if (Math.abs(memoryBytes - this.#recordedMemory) <= this.#recordedMemory / 10) return;
@@ -197,7 +206,7 @@ export class Instance {
       state: this.#state,
       startedAt: this.startedAt.toISOString(),
       readyAt: this.#readyAt?.toISOString() ?? null,
-      memoryBytes: (await this.#handle?.memoryBytes()) ?? null,
+      memoryBytes: await this.memoryBytes(),
     };
   }
 

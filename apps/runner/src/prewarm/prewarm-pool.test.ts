@@ -21,6 +21,7 @@ function poolOf(change: Partial<PrewarmPoolParts> = {}) {
     claims: [] as string[],
     prewarm: "ok" as "ok" | "unsuitable" | "throws",
     busy: false,
+    forks: false,
     prewarmed: 0,
   };
   const waiting = new Map<PrewarmSpec, () => void>();
@@ -60,6 +61,7 @@ function poolOf(change: Partial<PrewarmPoolParts> = {}) {
         return started(spec);
       },
       async prewarm(spec) {
+        if (spec.onlyForked === true && !state.forks) return { ok: false, reason: "no forks", isFinal: false };
         state.prewarmed += 1;
         if (state.prewarm === "throws") throw new Error("no network");
         if (state.prewarm === "unsuitable") return { ok: false, reason: "no framework", isFinal: true };
@@ -107,6 +109,14 @@ test("RUN-3 the first start of a server is an ordinary one; the next finds an in
   expect(pool.report()).toMatchObject({ hits: 1, misses: { none_ready: 1 } });
   // It is replaced.
   await expect.poll(() => pool.report()).toMatchObject({ ready: 1, memoryBytes: 50 * mebibyte });
+});
+
+test("CAP-1 RUN-3 a burst of more starts than interpreters wait has them forked, where the driver can", async () => {
+  const { pool, state, start } = poolOf();
+  state.forks = true;
+  await Promise.all(Array.from({ length: 20 }, (_, at) => start("a", "own", undefined, `person-${at}`)));
+  expect(pool.report()).toMatchObject({ hits: 20, misses: {} });
+  expect(state.ordinary).toBe(0);
 });
 
 test("RUN-1 two organizations never share an interpreter, not even with the same dependency layer", async () => {

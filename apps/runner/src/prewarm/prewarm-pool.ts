@@ -1,5 +1,5 @@
 import type { PrewarmReport } from "@towpath/runner-api";
-import type { InstanceSpec, OutputSink, Prewarmed, ServerDriver, StartResult } from "@towpath/runtime";
+import type { InstanceSpec, OutputSink, Prewarmed, PrewarmSpec, ServerDriver, StartResult } from "@towpath/runtime";
 import { DemandRecord, type Kind, kindName, type ServerIdentity } from "./demand.ts";
 import { planPrewarm } from "./plan.ts";
 
@@ -41,6 +41,7 @@ export class PrewarmPool {
   readonly #waiting: Waiting[] = [];
   readonly #blocked = new Map<string, { readonly until: number; readonly reason: "unsuitable" | "failed" }>();
   readonly #misses = new Map<string, number>();
+  readonly #unforked = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
   #hits = 0;
   #died = 0;
@@ -127,10 +128,12 @@ export class PrewarmPool {
   async #claim(kind: Kind, spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult | null> {
     const name = kindName(kind);
     const index = this.#waiting.findIndex((each) => each.kind === name);
-    const [found] = index < 0 ? [] : this.#waiting.splice(index, 1);
-    if (found === undefined) return this.#missed(this.#blocked.get(name)?.reason ?? "none_ready");
+    const [waiting] = index < 0 ? [] : this.#waiting.splice(index, 1);
+    const reason = this.#blocked.get(name)?.reason ?? "none_ready";
     try {
-      const result = await found.prewarmed.claim(kind.organizationId, spec, onOutput);
+      const found = waiting?.prewarmed ?? (await this.#forked(kind));
+      if (found === null) return this.#missed(reason);
+      const result = await found.claim(kind.organizationId, spec, onOutput);
       if ("obstacle" in result) return this.#missed(result.obstacle);
       // It ended without a reason: perhaps because of its earlier life.
       if (!result.ok && result.cause === "exited") return this.#missed("ended");
@@ -143,26 +146,44 @@ export class PrewarmPool {
     }
   }
 
+  /** One more than wait, in a moment, if the driver can fork it from those; null otherwise. */
+  async #forked(kind: Kind): Promise<Prewarmed | null> {
+    const result = await this.#parts.driver.prewarm({ ...this.#specOf(kind), onlyForked: true });
+    return result.ok ? result.prewarmed : null;
+  }
+
+  /** Once for each kind, for the operator: its servers take more memory and time than they could. */
+  #reportForks(kind: string, reason: string): void {
+    if (this.#unforked.has(kind)) return;
+    this.#unforked.add(kind);
+    this.#parts.onError(new Error(`Interpreters of this layer are not forked: ${reason}`));
+  }
+
   #missed(reason: string): null {
     this.#misses.set(reason, (this.#misses.get(reason) ?? 0) + 1);
     return null;
   }
 
+  #specOf({ organizationId, server: { layers, pythonVersion, network, limits } }: Kind): PrewarmSpec {
+    return {
+      organizationId,
+      dependencies: layers.dependencies,
+      pythonVersion,
+      network,
+      limits: { ...limits, cpus: Math.min(limits.cpus, prewarmCpus) },
+      startTimeoutMs: this.#parts.startTimeoutMs,
+    };
+  }
+
   async #fill(kind: Kind): Promise<void> {
-    const { driver, startTimeoutMs, onError } = this.#parts;
-    const { layers, pythonVersion, network, limits } = kind.server;
+    const { driver, onError } = this.#parts;
     const name = kindName(kind);
     try {
-      const result = await driver.prewarm({
-        organizationId: kind.organizationId,
-        dependencies: layers.dependencies,
-        pythonVersion,
-        network,
-        limits: { ...limits, cpus: Math.min(limits.cpus, prewarmCpus) },
-        startTimeoutMs,
-      });
-      if (result.ok) await this.#add(name, result.prewarmed);
-      else if (result.isFinal) this.#block(name, "unsuitable", finalMs);
+      const result = await driver.prewarm(this.#specOf(kind));
+      if (result.ok) {
+        if (result.withoutForks !== undefined) this.#reportForks(name, result.withoutForks);
+        await this.#add(name, result.prewarmed);
+      } else if (result.isFinal) this.#block(name, "unsuitable", finalMs);
       else this.#block(name, "failed", retryMs);
     } catch (error) {
       this.#block(name, "failed", retryMs);

@@ -38,6 +38,25 @@ export type SandboxSpec = {
   readonly identity?: string;
   /** Gives it a standard input, see `RunningProcess.sendInput`; else that is empty. */
   readonly input?: boolean;
+  /** Lets its command fork into sandboxes of their own (forks/). Only for root, without gVisor. */
+  readonly forks?: ForkingProgram;
+  /** Starts a fork of such a command instead, which already has the spec's `argv` and, where they are equal, mounts. */
+  readonly fork?: ForkSource;
+};
+
+/** The Python of the platform, without anything of a tenant's, that prepares forks. */
+export type ForkingProgram = {
+  /** In the sandbox: its command. */
+  readonly python: readonly [string, ...string[]];
+};
+
+export type ForkSource = {
+  /** The command's socket, on the host. */
+  readonly socket: string;
+  /** Executable on the host of the same Python. */
+  readonly python: string;
+  /** Of the sandbox whose command forks. */
+  readonly parent: Pick<SandboxSpec, "mounts"> & { readonly identity: string; readonly group: string };
 };
 
 /** A server's command and the directory of its socket. */

@@ -15,6 +15,10 @@ export function heldOutput() {
   return {
     sink,
     last: () => held.at(-1)?.line,
+    /** What is held, as the beginning of the output of what is forked from the interpreter. */
+    copyTo(to: OutputSink) {
+      for (const { stream, line } of held) to(stream, line, new Date());
+    },
     passOn(to: OutputSink) {
       target = to;
       // With the time of the claim: the server did not exist before.

@@ -186,6 +186,8 @@ export type PrewarmSpec = {
   /** While it imports and waits. Of these, `tmpBytes` and `fileBytes` must be those of the server. */
   readonly limits: Limits;
   readonly startTimeoutMs: number;
+  /** Only if it can be forked from one that is there, in milliseconds and not seconds; else a refusal. */
+  readonly onlyForked?: true;
 };
 
 /**
@@ -218,7 +220,8 @@ export type Prewarmed = {
 };
 
 export type PrewarmResult =
-  | { readonly ok: true; readonly prewarmed: Prewarmed }
+  /** `withoutForks`: why it had to import by itself, on a host where it could be a fork. */
+  | { readonly ok: true; readonly prewarmed: Prewarmed; readonly withoutForks?: string }
   /** `isFinal`: it would fail in the same way again. */
   | { readonly ok: false; readonly reason: string; readonly isFinal: boolean };
 

@@ -3,6 +3,7 @@
 import { createInterface } from "node:readline";
 import { strictIsolation } from "../host/config.ts";
 import { createSandboxEngine } from "../host/sandbox/engine.ts";
+import { forkSocketName, runtimeDirectory, statusName } from "../host/server/server-spec.ts";
 import type { OutputSink } from "../port/execution.ts";
 import type { InstanceHandle } from "../port/servers.ts";
 import { tinyServer } from "./tiny-server.ts";
@@ -37,6 +38,41 @@ function know(handle: InstanceHandle): void {
   void handle.exited.then(({ reason, code }) => print("exit", handle.instanceId, reason, code));
 }
 
+/** A server that is forked from an interpreter, which all of them share. */
+async function fork(instanceId: string): Promise<void> {
+  const { sandbox, startTimeoutMs } = tinyServer.launch("serve", "");
+  const [python, program = "", ...later] = sandbox.argv;
+  const waiting = {
+    ...sandbox,
+    argv: [python, program, `--prewarm-status=${runtimeDirectory}/${statusName}`] as const,
+  };
+  const outcome = await driver.prewarm?.({
+    sandbox: waiting,
+    socketDirectory: `${stateDirectory}/i/${instanceId}`,
+    startTimeoutMs,
+    parent: {
+      kind: "tiny",
+      required: false,
+      python,
+      make: async () => ({
+        sandbox: {
+          ...waiting,
+          argv: [...waiting.argv, `${runtimeDirectory}/${forkSocketName}`],
+          forks: { python: [python] },
+        },
+        socketDirectory: `${stateDirectory}/i/parent`,
+      }),
+      remove: async () => {},
+    },
+  });
+  if (outcome?.ok !== true) throw new Error(`${instanceId} was not forked`);
+  const { limits, env } = sandbox;
+  const server = { instanceId, limits, env, arguments: later, startTimeoutMs, memo: `memo of ${instanceId}` };
+  const result = await outcome.interpreter.claim({ ...server, placeCode: async () => true }, outputOf(instanceId));
+  if (!("ok" in result) || !result.ok) throw new Error(`${instanceId} did not start`);
+  know(result.handle);
+}
+
 async function obey(verb: string, id: string, argument: string): Promise<void> {
   const handle = handles.get(id);
   if (verb === "start") {
@@ -46,6 +82,7 @@ async function obey(verb: string, id: string, argument: string): Promise<void> {
     if (!result.ok) throw new Error(`${id} did not start: ${result.cause}`);
     know(result.handle);
   }
+  if (verb === "fork") await fork(id);
   if (verb === "freeze") await handle?.freeze();
   if (verb === "wake") await handle?.wake();
   if (verb === "stop") await handle?.stop(2000);

@@ -7,9 +7,9 @@ import type { InstanceHandle, Prewarmed, PrewarmResult, PrewarmSpec } from "../.
 import type { Engine, HostDriverConfig } from "../engine.ts";
 import { removeDirectory } from "../process/remove-directory.ts";
 import { interpreterFiles, serverFiles } from "../server/server-files.ts";
-import { prewarmedStart, prewarmSandboxSpec } from "../server/server-spec.ts";
+import { forkingSandboxSpec, prewarmedStart, prewarmSandboxSpec, type ServerFiles } from "../server/server-spec.ts";
 import { placeCode } from "./place-code.ts";
-import type { WaitingInterpreter } from "./prewarm-server.ts";
+import type { ParentLaunch, WaitingInterpreter } from "./prewarm-server.ts";
 
 /** Placing more takes longer than it saves. */
 const maxCodeEntries = 3000;
@@ -49,14 +49,43 @@ export class HostPrewarm {
         sandbox: prewarmSandboxSpec(spec, { ...files, code }),
         socketDirectory: `${instanceDirectory}/${name}`,
         startTimeoutMs: spec.startTimeoutMs,
+        parent: this.#parentOf(spec, files),
       });
-      if (outcome?.ok === true) return { ok: true, prewarmed: this.#prewarmed(spec, code, outcome.interpreter) };
+      if (outcome?.ok === true) {
+        const { interpreter, withoutForks } = outcome;
+        const prewarmed = this.#prewarmed(spec, code, interpreter);
+        return { ok: true, prewarmed, ...(withoutForks === undefined ? {} : { withoutForks }) };
+      }
       await removeDirectory(code);
       return outcome ?? unsupported;
     } catch (error) {
       await removeDirectory(code).catch(() => {});
       throw error;
     }
+  }
+
+  /** The interpreter that it may be forked from, which has no code either. */
+  #parentOf(spec: PrewarmSpec, files: Omit<ServerFiles, "code">): ParentLaunch {
+    const { codeDirectory, instanceDirectory } = this.#config;
+    const { organizationId, dependencies, network, limits } = spec;
+    const { python, harness } = files;
+    const name = randomBytes(6).toString("hex");
+    const code = `${codeDirectory}/${name}`;
+    return {
+      // All that its sandbox depends on. What servers of two organizations share is never one of these.
+      kind: JSON.stringify([organizationId, dependencies, python, harness, network, limits.tmpBytes, limits.fileBytes]),
+      required: spec.onlyForked === true,
+      python: python.executable,
+      async make() {
+        await mkdir(code, { recursive: true });
+        await chmod(code, 0o755);
+        return {
+          sandbox: forkingSandboxSpec(spec, { ...files, code }),
+          socketDirectory: `${instanceDirectory}/${name}`,
+        };
+      },
+      remove: () => removeDirectory(code).catch(() => {}),
+    };
   }
 
   /** Removes the code of servers that are gone, and later that of these. */

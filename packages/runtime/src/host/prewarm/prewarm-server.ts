@@ -14,6 +14,22 @@ export type PrewarmLaunch = {
   readonly sandbox: SandboxSpec;
   readonly socketDirectory: string;
   readonly startTimeoutMs: number;
+  /** What it may be forked from, where this host can. */
+  readonly parent?: ParentLaunch;
+};
+
+/** An interpreter that has the same imports, and forks. It never becomes a server. */
+export type ParentLaunch = {
+  /** Equal for all that can be forked from the same one. */
+  readonly kind: string;
+  /** Only if it is there already: the other way takes a second. */
+  readonly required: boolean;
+  /** The platform's Python on the host. */
+  readonly python: string;
+  /** Prepares one that is not there. */
+  readonly make: () => Promise<Pick<PrewarmLaunch, "sandbox" | "socketDirectory">>;
+  /** Removes what `make` has made. */
+  readonly remove: () => Promise<void>;
 };
 
 /** The server that an interpreter is to become. */
@@ -33,23 +49,30 @@ export type WaitingInterpreter = {
   readonly running: RunningProcess;
   /** Its process has ended, and its directory is removed unless it became a server. */
   readonly gone: Promise<void>;
+  /** Passes on what it has printed, and keeps it. */
+  readonly copyOutput: (to: OutputSink) => void;
   /** See `Prewarmed`. */
   claim(launch: ClaimLaunch, onOutput: OutputSink): Promise<StartResult | { readonly obstacle: PrewarmObstacle }>;
   end(): Promise<void>;
 };
 
 export type PrewarmOutcome =
-  | { readonly ok: true; readonly interpreter: WaitingInterpreter }
+  | { readonly ok: true; readonly interpreter: WaitingInterpreter; readonly withoutForks?: string }
   | { readonly ok: false; readonly reason: string; readonly isFinal: boolean };
 
-/** Starts an interpreter, waits until it has imported the frameworks, and freezes it. Used by all engines of this host. */
+/**
+ * Starts an interpreter, waits until it has imported the frameworks, and freezes it. Used by all engines of this host.
+ * `earlier`: passes on the output of the one that it is forked from.
+ */
 export async function prewarmServer(
   spawn: Spawner,
   directory: SocketDirectory,
   launch: PrewarmLaunch,
   floodLimits: FloodLimits,
+  earlier: (to: OutputSink) => void = () => {},
 ): Promise<PrewarmOutcome> {
   const output = heldOutput();
+  earlier(output.sink);
   const gate = floodGate(output.sink, floodLimits);
   const mount = { host: directory.shared, inside: runtimeDirectory, writable: true };
   const { sandbox } = launch;
@@ -72,6 +95,7 @@ export async function prewarmServer(
   const interpreter: WaitingInterpreter = {
     running,
     gone,
+    copyOutput: output.copyTo,
     async claim(claimed, onOutput) {
       const secret = newSecret();
       const obstacle = await becomeServer(running, claimed, secret);

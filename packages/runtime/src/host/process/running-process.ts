@@ -26,12 +26,14 @@ export const restorableSchema = z.discriminatedUnion("kind", [
     group: z.string(),
     /** bubblewrap. */
     pid: z.number().int(),
-    /** First process of the sandbox's process namespace, as the host sees it. */
+    /** Parent of the command, as the host sees it: the first process of its namespace, or what a fork's parent is. */
     firstPid: z.number().int(),
     /** Limits that its control groups enforce. */
     limits: z.object({ memory: z.boolean(), processes: z.boolean(), cpu: z.boolean() }),
     /** Files to write before it is killed: frozen processes of cgroup version 1 take no signal. Path and content. */
     thaw: z.array(z.tuple([z.string(), z.string()]).readonly()).readonly(),
+    /** Of a fork: the group of the sandbox that it ends with (forks/). */
+    parent: z.string().optional(),
   }),
 ]);
 export type Restorable = z.infer<typeof restorableSchema>;

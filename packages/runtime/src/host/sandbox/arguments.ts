@@ -1,6 +1,7 @@
 import { homeEnvironment, serverHome } from "../../harness-command.ts";
 import { SandboxError } from "../../port/errors.ts";
 import type { SandboxSpec } from "../engine.ts";
+import { enterUsers } from "../forks/enter-users.ts";
 import { gvisorBundle, gvisorCapabilities, runscCommand } from "./gvisor.ts";
 import type { HostFacts } from "./host.ts";
 import { enterArguments } from "./network.ts";
@@ -71,7 +72,8 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
     String(statusDescriptor),
     "--block-fd",
     String(blockDescriptor),
-    ...(filter === null ? [] : ["--seccomp", descriptor(filter)]),
+    // What lets its command fork adds one itself, after it has made the namespace of its users.
+    ...(filter === null || spec.forks !== undefined ? [] : ["--seccomp", descriptor(filter)]),
     "--clearenv",
     ...variables.flatMap(([name, value]) => ["--setenv", name, value]),
     "--chdir",
@@ -90,7 +92,9 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
         ? runscCommand(host.tools.runsc ?? "runsc", plan.network)
         : [
             ...resourceLimits(spec, host, plan),
-            ...dropRoot(host, plan.identity),
+            ...(spec.forks === undefined
+              ? dropRoot(host, plan.identity)
+              : enterUsers(spec.forks, host.architecture, plan.identity.uid)),
             ...lateEnvironment(loader),
             ...spec.argv,
           ]),
@@ -160,7 +164,14 @@ function systemView(
     // Directories that bubblewrap creates implicitly are inaccessible to other users.
     ...["/etc", "/etc/ssl", "/home", "/var", "/run"].flatMap(directory),
     ...host.etc.flatMap((path) => ["--ro-bind", path, path]),
-    ...files.flatMap(([path, content]) => ["--perms", "0444", "--ro-bind-data", descriptor(content), path]),
+    // Nothing can be mounted over the other kind, as each fork's own files are.
+    ...files.flatMap(([path, content]) => [
+      "--perms",
+      "0444",
+      spec.forks === undefined ? "--ro-bind-data" : "--file",
+      descriptor(content),
+      path,
+    ]),
     "--proc",
     "/proc",
     "--dev",
@@ -256,14 +267,14 @@ function lateEnvironment(variables: readonly (readonly [string, string])[]): str
 }
 
 /** The home directory in every sandbox: private, in memory, gone with the sandbox. */
-const homeDirectories = [`${serverHome}/.local`, ...Object.values(homeEnvironment)];
+export const homeDirectories = [`${serverHome}/.local`, ...Object.values(homeEnvironment)];
 const sandboxUserName = "towpath";
 
 /** slirp4netns answers DNS at this address and asks the host's resolver. */
 const slirpNameserver = "10.0.2.3";
 
 /** Files below /etc that don't reveal anything about the host or its users. */
-function systemFiles(
+export function systemFiles(
   identity: { readonly uid: number; readonly gid: number },
   network: NetworkPlan,
   hostResolver: string,

@@ -18,6 +18,8 @@ export type Cgroup = {
   /** See `Restorable.thaw`. */
   readonly thawFiles: readonly (readonly [path: string, value: string])[];
   add(pid: number): Promise<void>;
+  /** The files to which a process id is written to add it. */
+  readonly members: readonly string[];
   /** Replaces the limits. False if one of them can't be set; memory below what is in use is one such case. */
   limit(limits: Limits): Promise<boolean>;
   freeze(): Promise<boolean>;
@@ -100,6 +102,7 @@ function cgroupIn(directories: Directories, limits: Cgroup["limits"]): Cgroup {
     limits,
     canFreeze: freezesV2 || freezer !== null,
     thawFiles: freezer === null ? [] : [[`${freezer}/freezer.state`, "THAWED"]],
+    members: all.map((path) => `${path}/cgroup.procs`),
     async add(pid) {
       for (const path of all) await writeFile(`${path}/cgroup.procs`, String(pid));
     },

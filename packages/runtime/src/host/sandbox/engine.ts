@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { SandboxError } from "../../port/errors.ts";
+import type { OutputSink } from "../../port/execution.ts";
 import type { Isolation } from "../../port/host.ts";
 import type { InstanceHandle } from "../../port/servers.ts";
 import type { IsolationConfig } from "../config.ts";
 import type { Engine, Launch } from "../engine.ts";
-import { prewarmServer } from "../prewarm/prewarm-server.ts";
+import { ForkParents } from "../forks/fork-parents.ts";
+import { canFork, prewarmOrFork } from "../forks/prewarm-or-fork.ts";
+import { type PrewarmLaunch, type PrewarmOutcome, prewarmServer } from "../prewarm/prewarm-server.ts";
 import { defaultFloodLimits, type FloodLimits } from "../process/flood.ts";
 import { localHost, type ProcessHost } from "../process/host.ts";
 import { spawnPlain } from "../process/plain.ts";
@@ -14,15 +17,15 @@ import type { RunningProcess, Spawner } from "../process/running-process.ts";
 import { underOneOwner } from "../process/same-owner.ts";
 import { ownerRuns } from "../process/tree.ts";
 import { startServer } from "../server/start-server.ts";
-import { adoptServers, keepServer } from "../shim/adopt.ts";
+import { adoptServers, keepParent, keepServer } from "../shim/adopt.ts";
 import { createShim, type ShimConfig } from "../shim/client.ts";
 import { type CgroupLayout, findCgroups, readCgroupFacts, sweepCgroups } from "./cgroup-layout.ts";
-import { type HostFacts, inspectHost, whyNoNamespaces } from "./host.ts";
-import { hostAddresses } from "./network.ts";
-import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
-import { exceptionsOf, missingBubblewrap, missingGvisor, noNetwork, problemsOf, refusalOf } from "./report.ts";
-import { type Check, probeIsolation, sweepProbes } from "./self-test.ts";
-import { enforcedBy, probeLimits } from "./self-test-limits.ts";
+import { basicChecks, limitChecks, networkChecks, passes } from "./checks.ts";
+import { type HostFacts, inspectHost } from "./host.ts";
+import { startNetworkProbe } from "./network-probe.ts";
+import { exceptionsOf, noNetwork, problemsOf, refusalOf } from "./report.ts";
+import { sweepProbes } from "./self-test.ts";
+import { enforcedBy } from "./self-test-limits.ts";
 import { makeSocketDirectory, sweepSocketDirectories } from "./socket-directory.ts";
 import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
 
@@ -101,6 +104,28 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
     handles.add(handle);
     void handle.exited.then(() => handles.delete(handle));
   };
+  const startWaiting = (
+    launch: PrewarmLaunch,
+    spawn: Spawner,
+    earlier?: (to: OutputSink) => void,
+  ): Promise<PrewarmOutcome> =>
+    untilClosed(async () => {
+      const directory = await makeSocketDirectory(launch.socketDirectory, host.root, await processes.owner());
+      const prewarmed = await prewarmServer(spawn, directory, launch, floodLimits, earlier);
+      if (prewarmed.ok) {
+        const { gone } = prewarmed.interpreter;
+        waiting.add(gone);
+        void gone.then(() => waiting.delete(gone));
+      }
+      return prewarmed;
+    });
+  const parents = canFork(host, config.kernel)
+    ? new ForkParents({
+        start: async (launch) => await startWaiting(launch, await spawner()),
+        keep: ({ restorable }, socketDirectory) =>
+          shim !== null && keepParent(shim, { socketDirectory, running: restorable }),
+      })
+    : null;
   return {
     name: "sandbox",
     selfTest: async () => (await ready()).isolation(),
@@ -126,16 +151,9 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
       if (!(await ready()).canPrewarm) return null;
       const spawn = await spawner();
       const { socketDirectory } = launch;
-      const outcome = await untilClosed(async () => {
-        const directory = await makeSocketDirectory(socketDirectory, host.root, await processes.owner());
-        const prewarmed = await prewarmServer(spawn, directory, launch, floodLimits);
-        if (prewarmed.ok) {
-          const { gone } = prewarmed.interpreter;
-          waiting.add(gone);
-          void gone.then(() => waiting.delete(gone));
-        }
-        return prewarmed;
-      });
+      const outcome = await prewarmOrFork(parents, launch, (from) =>
+        startWaiting(launch, from?.spawner(spawn) ?? spawn, from?.copyOutput),
+      );
       if (!outcome.ok) return outcome;
       const { interpreter } = outcome;
       return {
@@ -244,55 +262,4 @@ async function prepare(
   if (sandboxed) return { isolation, usesHostPaths: false, canPrewarm, spawn };
   const plain: Spawner = (spec, reader) => spawnPlain(spec, reader, processes);
   return { isolation, usesHostPaths: true, canPrewarm, spawn: config.allowUnsandboxed ? plain : null };
-}
-
-const passes = (check: Check) => check.ok || !check.required;
-
-async function basicChecks(spawn: Spawner, config: SandboxEngineConfig, host: HostFacts): Promise<Check[]> {
-  const { bwrap, setpriv, prlimit, runsc } = host.tools;
-  const failed = (name: string, detail: string): Check[] => [{ name, ok: false, required: true, detail }];
-  if (bwrap === null) return failed("bubblewrap", missingBubblewrap);
-  if (prlimit === null || (host.root && setpriv === null))
-    return failed("util-linux", "setpriv and prlimit are missing: apt-get install util-linux.");
-  if (config.kernel === "gvisor" && (runsc === null || !host.root)) return failed("gVisor", missingGvisor);
-  try {
-    return await probeIsolation(spawn, config.stateDirectory, "none");
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return failed("sandbox", `${reason} ${host.root ? "" : whyNoNamespaces()}`.trim());
-  }
-}
-
-async function networkChecks(
-  spawn: Spawner,
-  config: SandboxEngineConfig,
-  host: HostFacts,
-  worthTrying: boolean,
-): Promise<NetworkState> {
-  const outcome = (ok: boolean, detail: string): Check[] => [{ name: "own network", ok, required: false, detail }];
-  if (!worthTrying) return { internet: null, checks: outcome(false, "not tried"), isTransient: false };
-  // Waiting doesn't help if a program is missing: the host is inspected only once.
-  const isTransient = host.tools.slirp4netns !== null && host.tools.ip !== null && host.tools.nsenter !== null;
-  try {
-    const checks = await probeIsolation(spawn, config.stateDirectory, "internet");
-    const broken = checks.filter((check) => !passes(check));
-    const blocked = `closed: private ranges and ${hostAddresses().length} addresses of the host`;
-    if (broken.length === 0)
-      return { internet: "slirp", checks: outcome(true, `slirp4netns; ${blocked}`), isTransient: false };
-    const detail = broken.map((check) => `${check.name}: ${check.detail}`).join("; ");
-    return { internet: null, checks: outcome(false, detail), isTransient: false };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (!config.allowHostNetwork) return { internet: null, checks: outcome(false, reason), isTransient };
-    const checks = outcome(false, `${reason} TOWPATH_ALLOW_HOST_NETWORK: the host's is used.`);
-    return { internet: "host", checks, isTransient };
-  }
-}
-
-async function limitChecks(spawn: Spawner, config: SandboxEngineConfig, cgroups: CgroupLayout): Promise<Check[]> {
-  const freezes = cgroups.v2 !== null || cgroups.v1Freezer !== null;
-  const detail = freezes ? `cgroup ${cgroups.version}` : "SIGSTOP instead";
-  const freezer: Check = { name: "freezer", ok: freezes, required: false, detail };
-  const required = !config.allowWeakLimits || config.kernel === "gvisor";
-  return [...(await probeLimits(spawn, required)), freezer];
 }

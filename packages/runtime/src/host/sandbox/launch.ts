@@ -12,6 +12,8 @@ export type LaunchedSandbox = {
   readonly firstPid: number;
   /** Lets the command run. Throws SandboxError `setup_failed` if bubblewrap has exited already. */
   release(): Promise<void>;
+  /** For a fork: its parent, as the host sees it, after `release`. Throws the same. */
+  forkPid(): Promise<number>;
 };
 
 /**
@@ -41,8 +43,13 @@ export async function launchSandbox(
     group,
   );
   const status = monitor.output(statusDescriptor);
-  const firstPid = await Promise.race([childPid(status), monitor.exited.then(() => null)]);
-  if (firstPid === null) throw await setupFailure(monitor);
+  const reported = async (pid: Promise<number>) => {
+    const found = await Promise.race([pid, monitor.exited.then(() => null)]);
+    if (found === null) throw await setupFailure(monitor);
+    return found;
+  };
+  const forkPid = pidOf(status, "fork-pid");
+  const firstPid = await reported(pidOf(status, "child-pid"));
   return {
     monitor,
     firstPid,
@@ -50,17 +57,19 @@ export async function launchSandbox(
       if (monitor.hasEnded) throw await setupFailure(monitor);
       monitor.write(blockDescriptor, "1", true);
     },
+    forkPid: () => reported(forkPid),
   };
 }
 
-/** bubblewrap writes one JSON document per line; the first contains the child's pid. */
-function childPid(status: Readable): Promise<number> {
+/** bubblewrap writes one JSON document per line, as launch.py does; the first contains the child's pid. */
+function pidOf(status: Readable, name: "child-pid" | "fork-pid"): Promise<number> {
+  const line = new RegExp(`"${name}": (\\d+)`);
   return new Promise((resolve) => {
     let text = "";
     status.on("error", () => {});
     status.on("data", (chunk: Buffer) => {
       text += chunk.toString("utf8");
-      const pid = /"child-pid": (\d+)/.exec(text)?.[1];
+      const pid = line.exec(text)?.[1];
       if (pid !== undefined) resolve(Number(pid));
     });
   });
@@ -70,7 +79,10 @@ async function setupFailure(monitor: HostedProcess): Promise<SandboxError> {
   const { code, signal, lostParent } = await monitor.exited;
   if (lostParent) return new SandboxError("platform_ended", "The parent of all sandboxes has ended.");
   const output = await readBriefly(monitor.output(2));
-  return new SandboxError("setup_failed", `bubblewrap exited with ${signal ?? code}: ${output || "no output"}`);
+  return new SandboxError(
+    "setup_failed",
+    `The program that makes sandboxes exited with ${signal ?? code}: ${output || "no output"}`,
+  );
 }
 
 async function readBriefly(stream: Readable): Promise<string> {

@@ -58,7 +58,7 @@ const columns: Readonly<Record<string, number>> = { x64: 0, arm64: 1 };
  */
 const fallocate: Readonly<Record<string, number>> = { x64: 285, arm64: 47 };
 
-/** Calls that are filtered by their arguments: those that create user namespaces or sockets. */
+/** Calls that are filtered by their arguments: those that create namespaces or sockets. */
 type Inspected = "clone" | "unshare" | "clone3" | "socket" | "socketpair";
 const inspected: Readonly<Record<string, Readonly<Record<Inspected, number>>>> = {
   x64: { clone: 56, unshare: 272, clone3: 435, socket: 41, socketpair: 53 },
@@ -66,6 +66,10 @@ const inspected: Readonly<Record<string, Readonly<Record<Inspected, number>>>> =
 };
 
 const cloneNewUser = 0x10000000;
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. All but users take a capability, which forks' parents have. */
+const newNamespaces = 0x7e020000;
+/** CLONE_NEWTIME, which is no flag of clone. */
+const newTime = 0x80;
 /** AF_UNIX, AF_INET, AF_INET6. Every other family is kernel code that servers never need. */
 const openFamilies = [1, 2, 10];
 const netlinkFamily = 16;
@@ -92,10 +96,10 @@ type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, 
 
 /**
  * The filter for an architecture of Node's `process.arch`, or null when we have no table for it (the self-test then
- * reports the missing protection). clone3 fails with ENOSYS because its flags are behind a pointer that a filter can't
+ * reports the missing protection). `allowed`: calls of the table that it lets through, by their names. clone3 fails with ENOSYS because its flags are behind a pointer that a filter can't
  * read; the C library then uses clone.
  */
-export function seccompFilter(architecture: string): Uint8Array | null {
+export function seccompFilter(architecture: string, allowed: readonly string[] = []): Uint8Array | null {
   const arch = auditArchitecture[architecture];
   const column = columns[architecture];
   const special = inspected[architecture];
@@ -108,15 +112,19 @@ export function seccompFilter(architecture: string): Uint8Array | null {
     [load, 0, 0, offsetOfNumber],
   ];
   if (architecture === "x64") program.push([jumpSet, 0, 1, x32Bit], [giveBack, 0, 0, notPermitted]);
-  const calls = Object.values(denied).flatMap((numbers) => numbers[column] ?? []);
+  const blocked = Object.entries(denied).filter(([name]) => !allowed.includes(name));
+  const calls = blocked.flatMap(([, numbers]) => numbers[column] ?? []);
   for (const call of calls) program.push([jumpEqual, 0, 1, call], [giveBack, 0, 0, notPermitted]);
   program.push([jumpEqual, 0, 1, reserve], [giveBack, 0, 0, notSupported]);
   program.push([jumpEqual, 0, 1, special.clone3], [giveBack, 0, 0, notImplemented]);
-  for (const call of [special.clone, special.unshare]) {
+  for (const [call, flags] of [
+    [special.clone, newNamespaces],
+    [special.unshare, newNamespaces | newTime],
+  ] as const) {
     program.push(
       [jumpEqual, 0, 4, call],
       [load, 0, 0, offsetOfArgument(0)],
-      [jumpSet, 0, 1, cloneNewUser],
+      [jumpSet, 0, 1, flags],
       [giveBack, 0, 0, notPermitted],
       [giveBack, 0, 0, allow],
     );

@@ -3,7 +3,9 @@ import { chown, readFile, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SandboxError } from "../../port/errors.ts";
 import type { Exit, Limits } from "../../port/execution.ts";
-import type { SandboxSpec } from "../engine.ts";
+import type { ForkSource, SandboxSpec } from "../engine.ts";
+import { forkUsers } from "../forks/enter-users.ts";
+import { forkCommand } from "../forks/fork-command.ts";
 import { naturalExit } from "../process/child.ts";
 import type { HostedProcess, ProcessHost } from "../process/host.ts";
 import { processorUse } from "../process/processor-use.ts";
@@ -41,7 +43,7 @@ export async function spawnSandboxed(
   reader: OutputReader,
 ): Promise<RunningProcess> {
   const { host, cgroups, processes } = context;
-  const identity = sandboxIdentity(host.root, spec.identity);
+  const identity = spec.fork === undefined ? sandboxIdentity(host.root, spec.identity) : forkIdentity(spec.fork);
   const internet = networkPlan(context, spec);
   await prepareMounts(spec, host, identity);
   const group = await context.nextName();
@@ -49,6 +51,7 @@ export async function spawnSandboxed(
   const networkContext = { host, processes, group, allowedRanges: context.allowedRanges };
   let launched: LaunchedSandbox | null = null;
   let connection: NetworkHandle | null = null;
+  let firstPid: number;
   try {
     const missing = context.requiredLimits.filter((name) => !cgroup.limits[name]);
     if (missing.length > 0)
@@ -63,10 +66,19 @@ export async function spawnSandboxed(
       withoutCgroup: { memory: !cgroup.limits.memory, processes: !cgroup.limits.processes },
       hostResolver: network === "host" ? await readFile("/etc/resolv.conf", "utf8") : "",
     };
-    launched = await launchSandbox(sandboxCommand(spec, host, plan), processes, group, spec.input);
+    const command =
+      spec.fork === undefined
+        ? sandboxCommand(spec, host, plan)
+        : forkCommand(spec, spec.fork, host.architecture, {
+            firstUid: sandboxIdentity(true, spec.fork.parent.identity).uid,
+            uid: identity.uid,
+            members: cgroup.members,
+          });
+    launched = await launchSandbox(command, processes, group, spec.input);
     await cgroup.add(launched.firstPid);
     if (network === "slirp") connection = await connectNetwork(networkContext, launched.firstPid);
     await launched.release();
+    firstPid = spec.fork === undefined ? launched.firstPid : await launched.forkPid();
   } catch (error) {
     const output = launched === null ? "" : await lastOutput(launched);
     await connection?.stop();
@@ -75,10 +87,18 @@ export async function spawnSandboxed(
     // If bubblewrap failed at a mount, that is the cause; the network failure is a consequence.
     throw output === "" ? error : new SandboxError("setup_failed", output, { cause: error });
   }
-  const { firstPid } = launched;
   const { limits, thawFiles: thaw } = cgroup;
   const { kernel } = context;
-  const restorable = { kind: "sandbox", kernel, group, pid: launched.monitor.pid, firstPid, limits, thaw } as const;
+  const restorable = {
+    kind: "sandbox",
+    kernel,
+    group,
+    pid: launched.monitor.pid,
+    firstPid,
+    limits,
+    thaw,
+    ...(spec.fork === undefined ? {} : { parent: spec.fork.parent.group }),
+  } as const;
   return supervise(restorable, launched.monitor, cgroup, connection, reader);
 }
 
@@ -206,6 +226,13 @@ const uidCount = 2 ** 27;
 
 /** The user id inside the sandbox when the platform isn't root; outside, it is the platform's own. */
 const unprivilegedUid = 10_001;
+
+/** The user of a fork on the host: one of those that the namespace of its parent's users has. */
+function forkIdentity({ parent }: ForkSource): Identity {
+  const first = sandboxIdentity(true, parent.identity).uid;
+  const uid = first + randomInt(1, forkUsers - 1);
+  return { uid, gid: uid };
+}
 
 /** The user of a sandbox: derived from its identity, otherwise random. */
 function sandboxIdentity(root: boolean, identity: string | undefined): Identity {

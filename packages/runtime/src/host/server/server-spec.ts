@@ -16,6 +16,8 @@ import { checkSpec } from "../sandbox/arguments.ts";
 export { runtimeDirectory, statusName };
 
 export const socketName = "mcp.sock";
+/** Where an interpreter that forks is asked to. */
+export const forkSocketName = "fork.sock";
 
 /** The harness on the host: the directory of this checkout that holds the package towpath_runner. */
 export const harnessDirectory = fileURLToPath(new URL("../../../../../python/towpath_runner", import.meta.url));
@@ -66,6 +68,20 @@ export function prewarmSandboxSpec(server: Pick<ServerSpec, "limits" | "network"
     ...later,
     argv: [python, "-m", "towpath_runner", "--prewarm-status", `${runtimeDirectory}/${statusName}`],
     mounts: later.mounts.map((mount) => (mount.inside === layerPath ? { ...mount, filledLater: true } : mount)),
+  };
+}
+
+/** The command of an interpreter that such ones are forked from, with the same view. Pure. */
+export function forkingSandboxSpec(server: Pick<ServerSpec, "limits" | "network">, files: ServerFiles): SandboxSpec {
+  const waiting = prewarmSandboxSpec(server, files);
+  const { env, insideExecutable } = files.python;
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  return {
+    ...waiting,
+    argv: [...waiting.argv, `${runtimeDirectory}/${forkSocketName}`],
+    forks: {
+      python: variables.length === 0 ? [insideExecutable] : ["/usr/bin/env", "--", ...variables, insideExecutable],
+    },
   };
 }
 

@@ -20,6 +20,10 @@ const keptSchema = z.object({
 });
 type Kept = z.infer<typeof keptSchema>;
 
+/** The shim's record of an interpreter that has forked servers (forks/), which end with it. */
+const keptParentSchema = z.object({ socketDirectory: z.string(), running: restorableSchema });
+type KeptParent = z.infer<typeof keptParentSchema>;
+
 /** Lets a later runner adopt the server. */
 export function keepServer(
   shim: Shim,
@@ -28,6 +32,12 @@ export function keepServer(
 ): void {
   const { running } = more;
   const kept: Kept = { instanceId, secret, ...more };
+  shim.keep(running.group, JSON.stringify(kept), running.kind === "sandbox" ? running.thaw : []);
+}
+
+/** Lets a later runner keep the parent of servers that it adopts. */
+export function keepParent(shim: Shim, kept: KeptParent): void {
+  const { running } = kept;
   shim.keep(running.group, JSON.stringify(kept), running.kind === "sandbox" ? running.thaw : []);
 }
 
@@ -50,8 +60,11 @@ export async function adoptServers(
   const owner = await shim.owner();
   const groups = new Set<string>();
   const directories = new Set<string>();
+  const survivors = await shim.survivors();
+  const forks: { readonly parent: string; readonly exited: Promise<unknown> }[] = [];
   const adopted = await Promise.all(
-    (await shim.survivors()).map(async (survivor) => {
+    survivors.map(async (survivor) => {
+      if (parseParent(survivor.memo) !== null) return [];
       const kept = parseKept(survivor.memo);
       const claimed = kept === null ? null : await claim({ instanceId: kept.instanceId, memo: kept.memo });
       const server = kept === null || claimed === null ? null : await adoptServer(context, survivor, kept, claimed);
@@ -61,9 +74,22 @@ export async function adoptServers(
       }
       groups.add(survivor.group);
       directories.add(kept.socketDirectory);
+      const parent = kept.running.kind === "sandbox" ? kept.running.parent : undefined;
+      if (parent !== undefined) forks.push({ parent, exited: server.handle.exited });
       return [server];
     }),
   );
+  for (const survivor of survivors) {
+    const kept = parseParent(survivor.memo);
+    if (kept === null) continue;
+    const own = forks.filter(({ parent }) => parent === survivor.group).map(({ exited }) => exited);
+    if (!(await adoptParent(context, survivor, kept, own))) {
+      shim.discard(survivor.group);
+      continue;
+    }
+    groups.add(survivor.group);
+    directories.add(kept.socketDirectory);
+  }
   // Also removes what an earlier shim left.
   await sweepCgroups(cgroups, async (by, name) => (by === owner ? groups.has(name) : await ownerRuns(by)));
   if (root)
@@ -76,6 +102,27 @@ export async function adoptServers(
 function parseKept(memo: string | null): Kept | null {
   const kept = keptSchema.safeParse(memo === null ? null : JSON.parse(memo));
   return kept.success ? kept.data : null;
+}
+
+function parseParent(memo: string | null): KeptParent | null {
+  const kept = keptParentSchema.strict().safeParse(memo === null ? null : JSON.parse(memo));
+  return kept.success ? kept.data : null;
+}
+
+/** Keeps it until its forks have ended; false if none is left. Nothing more is forked from it. */
+async function adoptParent(
+  { cgroups, root }: AdoptContext,
+  survivor: Survivor,
+  { running, socketDirectory }: KeptParent,
+  forks: readonly Promise<unknown>[],
+): Promise<boolean> {
+  if (forks.length === 0 || running.kind !== "sandbox") return false;
+  const { main, others } = survivor.resume(running.pid, {}, () => {});
+  if (main === null) return false;
+  const parent = await restoreSandboxed(cgroups, running, main, others, { onLine: () => {} });
+  void Promise.all(forks).then(() => parent.kill());
+  void parent.ended.then(() => existingSocketDirectory(socketDirectory, root).remove());
+  return true;
 }
 
 async function adoptServer(

@@ -165,6 +165,39 @@ describe.each(users)("servers of %s", (_, asUser) => {
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
   });
 
+  test.skipIf(asUser || !root)(
+    "RUN-8 CAP-1 forks of an interpreter survive a kill -9 of the runner too, and the interpreter with them",
+    async () => {
+      const first = startRunner(asUser, 1);
+      await first.printed("ready");
+      for (const order of ["fork a", "fork b", "fork unwanted", "freeze b"]) await first.execute(order);
+      const [shim = 0, ...started] = await below(first);
+      await first.kill();
+      const second = startRunner(asUser, 2);
+      await second.printed("ready");
+      expect(second.lines.filter((line) => line.startsWith("adopted")).toSorted()).toEqual([
+        `adopted a running ${endpointOf("a").path}`,
+        `adopted b frozen ${endpointOf("b").path}`,
+      ]);
+      expect(await ask("unwanted")).toBeNull();
+      await second.execute("wake b");
+      expect([await ask("a"), await ask("b")]).toEqual([
+        expect.stringMatching(/^hello/),
+        expect.stringMatching(/^hello/),
+      ]);
+      void ask("a", "/crash");
+      await second.printed("exit a exited 3");
+      expect(await ask("b")).toMatch(/^hello/);
+      await second.execute("stop b");
+      await second.printed("exit b stopped");
+      // The interpreter ends with its last fork.
+      await expect.poll(() => started.filter(alive), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => groupsOf(shim)).toEqual([]);
+      await expect.poll(() => readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
+      second.execute("close -").catch(() => {});
+    },
+  );
+
   test("RUN-8 a kill -9 of the shim ends its servers, the runner is notified and can start others; of both, the next one finds nothing", async () => {
     const runner = startRunner(asUser, 1);
     await runner.printed("ready");

@@ -152,6 +152,7 @@ export class KubernetesServers implements ServerDriver {
   }
 
   async prewarm(spec: PrewarmSpec): Promise<PrewarmResult> {
+    if (spec.onlyForked === true) return { ok: false, reason: "pods are not forked", isFinal: false };
     if (this.#prewarmed === null) {
       const reason = "Interpreters aren't prewarmed, as TOWPATH_KUBERNETES_PREWARMED_PODS is 0.";
       return { ok: false, reason, isFinal: true };
