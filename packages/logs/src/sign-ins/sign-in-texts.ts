@@ -126,7 +126,7 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   },
   token_expired: {
     title: "The client kept using an expired token",
-    text: "Access tokens live ten minutes, then the client must renew them with its refresh token. Sign in again; if the client can't renew tokens, use an API key.",
+    text: "Access tokens live ten minutes, then the client must renew them with its refresh token. Sign in again: after two sign-ins without a renewal, its tokens live 30 days.",
   },
   token_for_other_server: {
     title: "The token is for another server",

@@ -2,6 +2,7 @@ import { randomToken, sha256 } from "@towpath/crypto";
 import type { Transaction } from "@towpath/db";
 import { oauthClient, oauthGrant, oauthRefreshToken } from "@towpath/db/schema";
 import { and, eq, isNull, sql } from "drizzle-orm";
+import { revokeGrants } from "./oauth.store.ts";
 
 /** All tokens of one sign-in, from its code on. `familyId`: the authorization whose code began it. */
 export type Family = { readonly grantId: string; readonly familyId: string };
@@ -33,23 +34,26 @@ export async function addRefreshToken(
 export const lockFamily = (tx: Transaction, familyId: string): Promise<unknown> =>
   tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${familyId}, 0))`);
 
-/** Sign-ins of a grant that are known to have ended; a client has few with access tokens that are still valid. */
-const maxEnded = 200;
+/**
+ * Sign-ins of a grant that are known to have ended. Access tokens may live 30 days, so none of them is forgotten: a grant
+ * with more ends as a whole.
+ */
+const maxEnded = 1000;
 
 /**
  * Ends a sign-in: its refresh tokens, and its access tokens, by a trigger that notifies gateways. Refresh tokens first, as
  * a refresh takes these locks in the same order.
  */
-export async function endFamily(tx: Transaction, { grantId, familyId }: Family): Promise<void> {
+export async function endFamily(tx: Transaction, now: Date, { grantId, familyId }: Family): Promise<void> {
   await lockFamily(tx, familyId);
   await tx.delete(oauthRefreshToken).where(eq(oauthRefreshToken.familyId, familyId));
   const { endedFamilies } = oauthGrant;
-  await tx
+  const [grant] = await tx
     .update(oauthGrant)
-    .set({
-      endedFamilies: sql`(array_append(${endedFamilies}, ${familyId}::uuid))[greatest(1, cardinality(${endedFamilies}) + 2 - ${maxEnded}):]`,
-    })
-    .where(and(eq(oauthGrant.id, grantId), sql`${familyId}::uuid <> ALL (${endedFamilies})`));
+    .set({ endedFamilies: sql`array_append(${endedFamilies}, ${familyId}::uuid)` })
+    .where(and(eq(oauthGrant.id, grantId), sql`${familyId}::uuid <> ALL (${endedFamilies})`))
+    .returning({ ended: sql<number>`cardinality(${endedFamilies})` });
+  if (grant && grant.ended > maxEnded) await revokeGrants(tx, now, eq(oauthGrant.id, grantId));
 }
 
 export async function markUsed(tx: Transaction, now: Date, grantId: string, clientId: string): Promise<void> {

@@ -92,7 +92,7 @@ async function exchange({ ctx, input }: { ctx: Context; input: CodeInput }, know
       );
     if (exchanged.rowCount !== 1) {
       // Somebody has used it before, maybe whoever stole it.
-      await endFamily(tx, { grantId: grant.id, familyId: authorization.id });
+      await endFamily(tx, now, { grantId: grant.id, familyId: authorization.id });
       return null;
     }
     const { resource, scopes } = authorization;

@@ -1,6 +1,8 @@
+import { currentGrants, nameOfSignIn } from "@towpath/auth/credentials";
 import { oauthClient, oauthConsent, oauthGrant, oauthRefreshToken } from "@towpath/db/schema";
 import { and, eq, isNull } from "drizzle-orm";
 import { expect, test } from "vitest";
+import { newId } from "../../ids/index.ts";
 import { seedOrganization } from "../../testing/index.ts";
 import {
   approveAuthorization,
@@ -10,6 +12,7 @@ import {
   getConsent,
   listGrants,
   revokeGrant,
+  revokeToken,
 } from "./index.ts";
 import { codeOf, issuer, openOAuthSuite, redirectUri } from "./testing/oauth-suite.ts";
 
@@ -233,7 +236,7 @@ test("CAP-3 who chose not to be asked is asked again once they disconnect the ap
   expect(await suite.database.db.$count(oauthConsent, eq(oauthConsent.projectId, suite.server.id))).toBe(0);
 });
 
-test("CAP-3 an app that starts over whatever it gets is asked for after three times in ten minutes", async () => {
+test("CAP-3 an app that starts over although it gets access is asked for after three times in ten minutes", async () => {
   await allow((await hop()).input);
   for (let time = 0; time < 3; time++) expect((await hop()).code).not.toBeNull();
   const { input, code } = await hop();
@@ -241,6 +244,23 @@ test("CAP-3 an app that starts over whatever it gets is asked for after three ti
   expect(await getConsent({ ctx: suite.as(suite.organization.owner), input })).toMatchObject({ rememberedTimes: 3 });
   suite.now += 11 * minute;
   expect((await hop()).code).not.toBeNull();
+});
+
+test("CAP-3 GW-4 no ended sign-in is forgotten: a grant with too many of them ends as a whole", async () => {
+  const [kept, ended] = [await suite.exchange(await suite.code()), await suite.exchange(await suite.code())];
+  const { pool } = suite.database;
+  const fill = "UPDATE oauth_grant SET ended_families = array_fill(gen_random_uuid(), ARRAY[$2::int]) WHERE id = $1";
+  const end = () => {
+    const accessToken = { clientId: suite.clientId, grantId: ended.grantId, familyId: newId() };
+    const input = { clientId: suite.clientId, clientSecret: null, token: "", accessToken };
+    return revokeToken({ ctx: suite.platform(), input });
+  };
+  await pool.query(fill, [kept.grantId, 999]);
+  await end();
+  expect((await suite.refresh(kept.refreshToken)).grantId).toBe(kept.grantId);
+  await end();
+  expect(await codeOf(suite.refresh(kept.refreshToken))).toBe("invalid_grant");
+  expect((await currentGrants(pool, [nameOfSignIn(kept)])).size).toBe(0);
 });
 
 test("CAP-3 LOG-6 registrations and connections of an app that registers at each start are bounded", async () => {

@@ -65,7 +65,7 @@ async function refresh(
   const renewal = await ctx.db.transaction(async (tx) => {
     await lockFamily(tx, found.token.familyId);
     const next = await renew(tx, now, { given, program: input.program ?? null });
-    if (next === null) await endFamily(tx, found.token);
+    if (next === null) await endFamily(tx, now, found.token);
     else await markUsed(tx, now, found.grant.id, client.id);
     return next;
   });

@@ -5,7 +5,7 @@ import { accessOrRefusal, recordDecision, requirePending } from "./decide-author
 import { grantAccess } from "./grant-access.ts";
 import { isRemembered, rememberedTimes, whyAgain } from "./remembered-consent.store.ts";
 
-/** An app that asks more often in ten minutes starts over whatever it gets: the person has to see it. */
+/** An app that asks more often in ten minutes starts over although it gets access: the person has to see it. */
 const maxTimes = 3;
 
 /**

@@ -22,5 +22,5 @@ export async function revokeToken(call: {
   const family =
     accessToken?.clientId === client.id ? accessToken : (await findRefreshToken(ctx, input.token, client))?.token;
   const { grantId, familyId } = family ?? {};
-  if (grantId && familyId) await ctx.db.transaction((tx) => endFamily(tx, { grantId, familyId }));
+  if (grantId && familyId) await ctx.db.transaction((tx) => endFamily(tx, ctx.clock.now(), { grantId, familyId }));
 }
