@@ -1,7 +1,7 @@
 import { randomToken, sha256 } from "@towpath/crypto";
 import type { Transaction } from "@towpath/db";
 import { oauthAuthorization, oauthClient, oauthConsent, oauthGrant } from "@towpath/db/schema";
-import { and, desc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, ne, sql } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { requireUser } from "../../authorize/index.ts";
 import type { Context, ProjectAccess } from "../../context/index.ts";
@@ -65,7 +65,7 @@ export async function grantAccess(ctx: Context, granted: Granted): Promise<strin
       })
       .where(stillPending(authorization.id, now));
     if (!grant || approved.rowCount !== 1) throw alreadyAnswered();
-    await removeOldest(tx, now, { userId, projectId, app: appOf(client) });
+    await removeOldest(tx, now, { userId, projectId, app: appOf(client), grantId: grant.id });
     if (consent === "remember") {
       const expiresAt = new Date(now.getTime() + consentMs);
       const returnAddress = returnAddressOf(authorization.redirectUri);
@@ -98,12 +98,10 @@ export async function forgetConsent(tx: Transaction, { userId, projectId, client
     );
 }
 
-/** Ends the connections of an app's earlier registrations that were used longest ago. */
-async function removeOldest(
-  tx: Transaction,
-  now: Date,
-  { userId, projectId, app }: { readonly userId: string; readonly projectId: string; readonly app: string },
-): Promise<void> {
+type Latest = Record<"userId" | "projectId" | "app" | "grantId", string>;
+
+/** Ends the connections of an app's earlier registrations that were used longest ago; not the latest one, `grantId`. */
+async function removeOldest(tx: Transaction, now: Date, latest: Latest): Promise<void> {
   const lastUse = sql`coalesce(${oauthGrant.lastUsedAt}, ${oauthGrant.createdAt})`;
   const oldest = await tx
     .select({ id: oauthGrant.id })
@@ -111,14 +109,15 @@ async function removeOldest(
     .innerJoin(oauthClient, eq(oauthClient.id, oauthGrant.clientId))
     .where(
       and(
-        eq(oauthGrant.userId, userId),
-        eq(oauthGrant.projectId, projectId),
-        eq(oauthClient.app, app),
+        eq(oauthGrant.userId, latest.userId),
+        eq(oauthGrant.projectId, latest.projectId),
+        eq(oauthClient.app, latest.app),
         isNull(oauthGrant.revokedAt),
+        ne(oauthGrant.id, latest.grantId),
       ),
     )
     .orderBy(desc(lastUse), desc(oauthGrant.id))
-    .offset(maxGrants);
+    .offset(maxGrants - 1);
   const ids = oldest.map(({ id }) => id);
   if (ids.length > 0) await revokeGrants(tx, now, inArray(oauthGrant.id, ids));
 }

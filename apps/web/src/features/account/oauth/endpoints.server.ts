@@ -24,8 +24,8 @@ const maxBytes = 64 * 1024;
 
 /** Requests per minute from one address. Hosted clients send all their users' requests from a few addresses. */
 const limits = { authorize: 120, register: 60, token: 600, revoke: 600 } as const;
-/** Of one client at one address, so that a client that never stops leaves something for the others there. */
-const tokensOfClient = 120;
+/** Of one refresh token, so that a client that never stops leaves the others at its address theirs. */
+const renewalsOfToken = 60;
 
 /** `isProgram`: a client's own program sends the request, not a person's browser. */
 function asClient(request: Request, { isProgram }: { readonly isProgram: boolean }): FullContext {
@@ -100,7 +100,7 @@ export async function authorizeResponse(request: Request): Promise<Response | Re
 
 /** A page of its own, not a frame, and a client that doesn't ask for the person (OpenID Connect Core, section 3.1.2.1). */
 function mayBeSilent(request: Request): boolean {
-  const prompt = new URL(request.url).searchParams.get("prompt") ?? "none";
+  const prompt = new URL(request.url).searchParams.get("prompt") || "none";
   return (request.headers.get("sec-fetch-dest") ?? "document") === "document" && prompt === "none";
 }
 
@@ -124,11 +124,12 @@ export const registerResponse = (request: Request): Promise<Response> =>
 
 /** RFC 6749, section 3.2. */
 export const tokenResponse = (request: Request): Promise<Response> =>
-  respond(request, "token", async () => {
+  respond(request, null, async () => {
     const form = await readForm(request);
+    const refreshToken = form.get("refresh_token");
+    if (refreshToken) await limitTo(`oauth refresh ${refreshToken}`, renewalsOfToken);
+    await limit(request, "token");
     const credentials = credentialsOf(request, form);
-    const network = networkOf(request.headers.get(clientAddressHeader) ?? "");
-    await limitTo(`oauth client ${network} ${credentials.clientId}`, tokensOfClient);
     const resource = form.get("resource") || null;
     const type = form.get("grant_type");
     if (type === "authorization_code") {
@@ -142,8 +143,9 @@ export const tokenResponse = (request: Request): Promise<Response> =>
       return json(200, await tokens(await exchangeCode({ ctx: asProgram(request), input })));
     }
     if (type === "refresh_token") {
+      const network = networkOf(request.headers.get(clientAddressHeader) ?? "");
       const program = sha256(`${network}\n${request.headers.get("user-agent")}`);
-      const input = { ...credentials, resource, refreshToken: form.get("refresh_token"), program };
+      const input = { ...credentials, resource, refreshToken, program };
       return json(200, await tokens(await refreshTokens({ ctx: asProgram(request), input })));
     }
     throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token.");
@@ -222,14 +224,14 @@ function formDecoded(text: string): string {
 const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response =>
   Response.json(body, { status, headers: { ...anyOrigin, "cache-control": "no-store", ...headers } });
 
-/** Runs an endpoint; errors become those of RFC 6749, section 5.2. */
+/** Runs an endpoint; errors become those of RFC 6749, section 5.2. `endpoint`: null for one that limits requests itself. */
 async function respond(
   request: Request,
-  endpoint: keyof typeof limits,
+  endpoint: keyof typeof limits | null,
   work: () => Promise<Response>,
 ): Promise<Response> {
   try {
-    await limit(request, endpoint);
+    if (endpoint !== null) await limit(request, endpoint);
     return await work();
   } catch (thrown) {
     if (thrown instanceof TooManyRequests) {
