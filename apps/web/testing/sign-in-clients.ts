@@ -57,7 +57,7 @@ export type Person = {
 
 type Tokens = { readonly access: string; readonly refresh: string | null; readonly expiresAt: number };
 
-export type Parts = {
+type Parts = {
   readonly issuer: string;
   /** The server's address as its metadata names it, and where its gateway listens. */
   readonly resource: string;

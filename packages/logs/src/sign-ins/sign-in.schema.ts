@@ -9,7 +9,7 @@ import {
 import type { signInStep } from "@towpath/db/schema";
 import { z } from "zod";
 
-export type { SignInFault, SignInProblem, SignInStep } from "@towpath/core/calling/oauth/sign-in-step";
+export type { SignInProblem, SignInStep } from "@towpath/core/calling/oauth/sign-in-step";
 
 // Browser-safe.
 

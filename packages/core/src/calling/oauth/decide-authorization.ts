@@ -16,7 +16,7 @@ import { rememberedTimes } from "./remembered-consent.store.ts";
 import type { SignInStep } from "./sign-in-step.schema.ts";
 
 type Request = { readonly request: string };
-export type FoundRequest = NonNullable<Awaited<ReturnType<typeof findRequest>>>;
+type FoundRequest = NonNullable<Awaited<ReturnType<typeof findRequest>>>;
 
 /** @throws TowpathError `not_found` for a request that is unknown, expired or already answered */
 export async function requirePending(ctx: Context, { request }: Request) {

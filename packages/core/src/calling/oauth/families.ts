@@ -5,7 +5,7 @@ import { and, eq, isNull, sql } from "drizzle-orm";
 import { revokeGrants } from "./oauth.store.ts";
 
 /** All tokens of one sign-in, from its code on. `familyId`: the authorization whose code began it. */
-export type Family = { readonly grantId: string; readonly familyId: string };
+type Family = { readonly grantId: string; readonly familyId: string };
 
 const refreshMs = 30 * 86_400_000;
 

@@ -15,7 +15,7 @@ import type { SignInProblem } from "./sign-in-step.schema.ts";
 /** Of access tokens, which clients renew. */
 export const accessSeconds = 600;
 /** Of access tokens of clients that don't renew them. Gateways check the grant at each call, so it still ends at once. */
-export const lastingAccessSeconds = 30 * 86_400;
+const lastingAccessSeconds = 30 * 86_400;
 
 /** What the access token must say, and the refresh token; null for a client that doesn't use one. */
 export type IssuedTokens = {
