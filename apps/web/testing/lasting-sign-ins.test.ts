@@ -132,7 +132,7 @@ test("CAP-3 GW-4 GW-5 in 30 days people are asked once, with any fault of their 
       expect([at, ...failed]).toEqual([at]);
       pass(pause * minute);
     }
-    pass(day - 39 * minute - 1000);
+    if (at < days - 1) pass(day - 39 * minute - 1000);
   }
   await services().signIns.stop(2000);
   for (const { client, person, server } of clients) {
