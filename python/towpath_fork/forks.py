@@ -1,4 +1,4 @@
-"""What a waiting interpreter does: forks itself on request, each fork into namespaces that it gets (decision 087).
+"""What a waiting interpreter does: forks itself on request, each fork into namespaces that it gets (decision 086).
 
 The requests come from the host's root (launch.py). The interpreter knows of no server and has one thread.
 """

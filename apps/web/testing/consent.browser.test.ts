@@ -111,6 +111,27 @@ test("GW-5 the consent lists the tools, destructive ones marked and never folded
   await expectAccessibleInBothThemes(page);
 });
 
+test("CAP-3 GW-5 who chooses not to be asked again sees no page when the app registers again, and Sign-ins says why", async () => {
+  await signIn(context, site.url, owner);
+  const first = await connectingClient("Forgetful app");
+  await page.goto(first.url);
+  const box = page.getByRole("checkbox", { name: "Don't ask again for 30 days when Forgetful app" });
+  expect(await box.isChecked()).toBe(false);
+  await box.check();
+  await expectAccessibleInBothThemes(page);
+  await page.getByRole("button", { name: "Allow" }).click();
+  await page.getByText("back at the client").waitFor();
+  const again = await connectingClient("Forgetful app");
+  expect(again.clientId).not.toBe(first.clientId);
+  await page.goto(again.url);
+  await page.getByText("back at the client").waitFor();
+  const code = new URL(page.url()).searchParams.get("code") ?? "";
+  expect((await exchange(again.clientId, code)).status).toBe(200);
+  await page.goto(`${site.url}/${owner.organization.slug}/${server.name}/sign-ins?client=Forgetful`);
+  await page.getByText("The client registered again").waitFor();
+  await expectAccessibleInBothThemes(page);
+});
+
 test("GW-5 a client that opened a window of its own still knows it when it comes back", async () => {
   await signIn(context, site.url, owner);
   const { url } = await connectingClient("Window app");

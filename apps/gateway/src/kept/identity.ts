@@ -12,7 +12,7 @@ const maxKeyLength = 255;
 const idPattern = /^[\x20-\x7e]{1,128}$/;
 
 /**
- * What tells whether two requests are the same call (decision 088).
+ * What tells whether two requests are the same call (decision 087).
  *
  * - `key`: the client says so, by an `Idempotency-Key`. Claimed before the call is sent.
  * - `repeat`: the request has the id of an earlier one of its session, which is still unanswered: ids must not be used

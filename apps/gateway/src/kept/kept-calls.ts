@@ -40,7 +40,7 @@ export type KeptCallParts = ObserverParts & {
 };
 
 /**
- * Tool calls that outlive their client, and are run once however often they are asked for (CAP-2, decision 088). Calls
+ * Tool calls that outlive their client, and are run once however often they are asked for (CAP-2, decision 087). Calls
  * that can't be asked for again pass untouched; the others cost no query while they last less than a second and their
  * client stays.
  */

@@ -48,7 +48,7 @@ const valuesOf = ({ id, projectId, claim, argumentsHash, repeatName, startedAt }
   startedAt,
 ];
 
-/** The rows of calls that may be asked for again (decision 088), as gateways write and read them. */
+/** The rows of calls that may be asked for again (decision 087), as gateways write and read them. */
 export class KeptCallStore {
   readonly #pool: Pool;
 

@@ -88,8 +88,32 @@ test("GW-5 keys rotate: the next one is published before it signs, and the last 
   now += 3_700_000;
   expect(await kidOf()).toBe(second);
   expect(await publishedIds()).toEqual([first, second]);
-  now += 2 * day;
-  expect(await publishedIds()).toEqual([second]);
+  // Of clients that don't renew theirs.
+  const { token: lasting } = await keys.sign({ typ, claims, ttlSeconds: 30 * day });
+  now += 29.9 * day;
+  expect(await keys.verify(lasting, { typ, audience })).toMatchObject(claims);
+  expect((await publishedIds()).slice(0, 2)).toEqual([first, second]);
+  now += 1.1 * day;
+  expect(await keys.verify(lasting, { typ, audience })).toBeNull();
+  expect(await publishedIds()).not.toContain(first);
+});
+
+test("CAP-3 only an access token lives longer than an hour, and none longer than its key", async () => {
+  let now = Date.now();
+  const keys = keysAt(() => now);
+  const lifeOf = async (of: Parameters<typeof keys.sign>[0]["typ"]) =>
+    (await keys.sign({ typ: of, claims, ttlSeconds: 90 * day })).expiresAt.getTime() - now;
+  expect(Math.abs((await lifeOf(typ)) - 30 * day)).toBeLessThan(1000);
+  for (const other of ["towpath-admin+jwt", "towpath-user+jwt", "towpath-identity+jwt"] as const)
+    expect(await lifeOf(other)).toBeLessThanOrEqual(3_600_000);
+  // A key of a release before lives 31 days.
+  await database.pool.query("UPDATE jwks SET expires_at = created_at + interval '31 days'");
+  now += 10 * day;
+  expect(
+    Math.abs(
+      (await keysAt(() => now).sign({ typ, claims, ttlSeconds: 90 * day })).expiresAt.getTime() - now - 21 * day,
+    ),
+  ).toBeLessThan(1000);
 });
 
 test("GW-5 processes that start at the same time make one key", async () => {

@@ -52,8 +52,8 @@ const dayMs = 24 * hourMs;
 const publishedBeforeMs = hourMs;
 /** The next key is created when the newest one is this old. */
 const rotateAfterMs = 30 * dayMs;
-/** From its creation. Leaves a day for its last tokens, which live an hour at most. */
-const keyLifeMs = rotateAfterMs + publishedBeforeMs + dayMs;
+/** From its creation. Leaves 31 days for its last tokens, of which some live 30 days. */
+const keyLifeMs = rotateAfterMs + publishedBeforeMs + 31 * dayMs;
 /** How long keys are used before the table is read again. */
 const cacheMs = 5 * 60_000;
 /** A token with an unknown key id reads the table at most this often. */
@@ -63,8 +63,9 @@ const timeoutMs = 500;
 const retryMs = 1000;
 /** Clocks of the machines that issue and check tokens may differ by this many seconds. */
 const leewaySeconds = 10;
-/** No token lives longer, so that it ends before its key. */
+/** No token lives longer, but for access tokens of clients that don't renew them. */
 const maxTtlSeconds = 3600;
+const maxSecondsOf = (typ: TokenType) => (typ === "at+jwt" ? 30 * 86_400 : maxTtlSeconds);
 
 type SigningKey = {
   readonly id: string;
@@ -145,7 +146,9 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
         format: "jwk",
       });
       const issuedAt = Math.floor(now() / 1000);
-      const expiresAt = issuedAt + Math.min(Math.max(ttlSeconds, 1), maxTtlSeconds);
+      // A token ends before its key.
+      const left = Math.floor(key.expiresAt / 1000) - issuedAt;
+      const expiresAt = issuedAt + Math.min(Math.max(ttlSeconds, 1), maxSecondsOf(typ), left);
       const token = await new SignJWT(claims)
         .setProtectedHeader({ alg: "ES256", typ, kid: key.id })
         .setIssuer(issuer)
@@ -172,7 +175,7 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
           issuer,
           audience,
           requiredClaims: ["iat", "exp", "aud"],
-          maxTokenAge: maxTtlSeconds,
+          maxTokenAge: maxSecondsOf(typ),
           clockTolerance: leewaySeconds,
           currentDate: new Date(now()),
         });

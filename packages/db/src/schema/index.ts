@@ -30,6 +30,7 @@ export { keptCall, keptResult } from "./kept-call.ts";
 export { mailMessage } from "./mail-message.ts";
 export { oauthAuthorization } from "./oauth-authorization.ts";
 export { oauthClient } from "./oauth-client.ts";
+export { oauthConsent } from "./oauth-consent.ts";
 export { oauthGrant } from "./oauth-grant.ts";
 export { oauthRefreshToken } from "./oauth-refresh-token.ts";
 export { apikey, invitation, member, organization } from "./organization.ts";

@@ -4,7 +4,7 @@ import { instant, keyedBy, ownedBy } from "./columns.ts";
 import { project } from "./project.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
-/** Tool calls that may be asked for again (CAP-2, decision 088): those with a key, and those that lost their client. */
+/** Tool calls that may be asked for again (CAP-2, decision 087): those with a key, and those that lost their client. */
 export const keptCall = pgTable(
   "kept_call",
   {

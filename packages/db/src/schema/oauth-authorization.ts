@@ -1,4 +1,4 @@
-import { index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant, ownedBy } from "./columns.ts";
 import { oauthClient } from "./oauth-client.ts";
 import { oauthGrant } from "./oauth-grant.ts";
@@ -27,6 +27,8 @@ export const oauthAuthorization = pgTable(
     scopes: text().array().notNull(),
     /** Set by the consent. */
     grantId: uuid().references(() => oauthGrant.id, { onDelete: "cascade" }),
+    /** Whether a remembered consent approved it, without a page. */
+    isRemembered: boolean().notNull().default(false),
     /** SHA-256 of the code, set by the consent. */
     codeHash: text(),
     createdAt: instant().notNull().defaultNow(),

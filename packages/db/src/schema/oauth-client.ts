@@ -19,12 +19,14 @@ export const oauthClient = pgTable(
     /** SHA-256 of the client's secret; null for a public client. */
     secretHash: text(),
     grantTypes: text().array().notNull(),
+    /** What its registrations have in common, so that one that registers again is recognized; null: from before. */
+    app: text(),
     createdAt: instant().notNull().defaultNow(),
     /** When the metadata document has to be fetched again; null for a registered client. */
     staleAt: instant(),
     lastUsedAt: instant().notNull().defaultNow(),
   },
-  (table) => [index().on(table.lastUsedAt)],
+  (table) => [index().on(table.lastUsedAt), index().on(table.app)],
 );
 
 /** Anyone may register clients, so one without a grant is removed a week after its last use. */

@@ -1,4 +1,4 @@
-import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { instant, ownedBy } from "./columns.ts";
 import { oauthGrant } from "./oauth-grant.ts";
 import { daysAfter } from "./retention-rule.ts";
@@ -21,6 +21,14 @@ export const oauthRefreshToken = pgTable(
     rotatedAt: instant(),
     /** The successor, sealed with a key that is derived from this token; null once the successor was used. */
     successor: text(),
+    /** Whether it came from another one, not from a code. */
+    isRenewed: boolean().notNull().default(false),
+    /** A digest of the program and network that got the successor. */
+    renewedBy: text(),
+    /** When a client sent it too early and got it back. */
+    returnedAt: instant(),
+    /** When another one took its place, because its predecessor came again from elsewhere. */
+    replacedAt: instant(),
   },
   (table) => [index().on(table.grantId), index().on(table.familyId), index().on(table.expiresAt)],
 );

@@ -30,6 +30,7 @@ import { keptCallRetention, keptResultRetention } from "./kept-call.ts";
 import { mailMessageRetention } from "./mail-message.ts";
 import { oauthAuthorizationRetention } from "./oauth-authorization.ts";
 import { oauthClientRetention } from "./oauth-client.ts";
+import { oauthConsentRetention } from "./oauth-consent.ts";
 import { oauthGrantRetention } from "./oauth-grant.ts";
 import { oauthRefreshTokenRetention } from "./oauth-refresh-token.ts";
 import { apikeyRetention, invitationRetention, memberRetention, organizationRetention } from "./organization.ts";
@@ -113,6 +114,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   member: memberRetention,
   oauth_authorization: oauthAuthorizationRetention,
   oauth_client: oauthClientRetention,
+  oauth_consent: oauthConsentRetention,
   oauth_grant: oauthGrantRetention,
   oauth_refresh_token: oauthRefreshTokenRetention,
   organization: organizationRetention,

@@ -19,6 +19,8 @@ export const signInStep = pgTable(
     kind: text().notNull(),
     /** `SignInProblem` of core; null when the step succeeded. */
     problem: text(),
+    /** `SignInFault` of core: what the client did wrong although the step succeeded; null for nothing. */
+    fault: text(),
     /**
      * Whether a valid session, code, token or key came with it. Strangers can cause all other steps, which are limited
      * more tightly and kept for a shorter time.

@@ -147,6 +147,7 @@ function attemptOf({ steps, last }: Draft, clients: ReadonlyMap<string, Client>,
     problem: last.problem,
     endedAt: last.problem === null ? furthestOf(steps) : last.kind,
     steps: chainOf(steps, last, state),
+    faults: faultsOf(steps),
     isProven: steps.some(({ isProven }) => isProven),
   };
 }
@@ -175,6 +176,17 @@ function chainOf(
     const isNext = state === "waiting" && orderOf(kind) === reached + 1;
     return stepOf(kind, undefined, isNext ? "waiting" : "unreached");
   });
+}
+
+/** Each once, the latest last. */
+function faultsOf(steps: readonly SignInStepEntry[]): SignInAttempt["faults"] {
+  const seen = new Map<string, SignInAttempt["faults"][number]>();
+  for (const { fault, detail, time } of steps) {
+    if (fault === null) continue;
+    seen.delete(fault);
+    seen.set(fault, { fault, detail, time: time.toISOString() });
+  }
+  return [...seen.values()];
 }
 
 const furthestOf = (steps: readonly SignInStepEntry[]): SignInStepKind =>

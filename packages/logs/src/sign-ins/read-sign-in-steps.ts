@@ -9,7 +9,7 @@ const maxUnplaced = 200;
 /** Between a step at the server and one at the authorization server, which does not know the server. */
 const placedWithin = "2 minutes";
 
-const columns = `id, time, kind, problem, is_proven AS "isProven", client_id AS "clientId", client_name AS "clientName",
+const columns = `id, time, kind, problem, fault, is_proven AS "isProven", client_id AS "clientId", client_name AS "clientName",
   agent, network, user_id AS "userId", key_id AS "keyId", authorization_id AS "authorizationId", flow, detail,
   left_out AS "leftOut"`;
 

@@ -16,6 +16,7 @@ const steps = (changes: readonly Change[]): SignInStepEntry[] =>
     id: index,
     time: new Date(now - (changes.length - 1 - index) * minuteMs),
     problem: null,
+    fault: null,
     isProven: false,
     authorizationId: null,
     flow: null,

@@ -80,13 +80,13 @@ async function writeSteps(pool: Pool, steps: readonly StoredStep[]): Promise<voi
     steps.map((step) => toPostgresText(read(step) ?? null, maxText));
   await pool.query(
     `INSERT INTO sign_in_step (time, project_id, kind, problem, is_proven, client_id, client_name, agent, network,
-       user_id, key_id, authorization_id, detail, left_out, flow)
+       user_id, key_id, authorization_id, detail, left_out, flow, fault)
      SELECT time, project_id, kind, problem, is_proven, client_id, client_name, agent, network, user_id, key_id,
-       authorization_id, detail, left_out, flow
+       authorization_id, detail, left_out, flow, fault
      FROM unnest($1::timestamptz[], $2::uuid[], $3::text[], $4::text[], $5::bool[], $6::text[], $7::text[], $8::text[],
-         $9::text[], $10::uuid[], $11::uuid[], $12::uuid[], $13::text[], $14::int[], $15::text[])
+         $9::text[], $10::uuid[], $11::uuid[], $12::uuid[], $13::text[], $14::int[], $15::text[], $16::text[])
        WITH ORDINALITY AS steps (time, project_id, kind, problem, is_proven, client_id, client_name, agent, network,
-         user_id, key_id, authorization_id, detail, left_out, flow, position)
+         user_id, key_id, authorization_id, detail, left_out, flow, fault, position)
      WHERE project_id IS NULL OR EXISTS (SELECT FROM project WHERE project.id = steps.project_id)
      ORDER BY position`,
     [
@@ -105,6 +105,7 @@ async function writeSteps(pool: Pool, steps: readonly StoredStep[]): Promise<voi
       text(({ detail }) => detail),
       steps.map(({ leftOut }) => leftOut),
       text(({ flow }) => flow),
+      text(({ fault }) => fault),
     ],
   );
   announceRequestLogs(

@@ -1,4 +1,4 @@
-import type { SignInProblem, SignInStepKind } from "@towpath/core/calling/oauth/sign-in-step";
+import type { SignInFault, SignInProblem, SignInStepKind } from "@towpath/core/calling/oauth/sign-in-step";
 
 // Browser-safe. Shared by the page and the REST API.
 
@@ -126,7 +126,7 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   },
   token_expired: {
     title: "The client kept using an expired token",
-    text: "Access tokens live ten minutes, then the client must renew them with its refresh token. Sign in again; if the client can't renew tokens, use an API key.",
+    text: "Access tokens live ten minutes, then the client must renew them with its refresh token. Sign in again: after two sign-ins without a renewal, its tokens live 30 days.",
   },
   token_for_other_server: {
     title: "The token is for another server",
@@ -186,6 +186,46 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   workload_for_other_server: {
     title: "The workload identity is for other servers",
     text: "It's limited to selected servers, and this isn't one of them. An admin can add one for this server.",
+  },
+};
+
+/** What a client did wrong although it got on, and what Towpath did about it. */
+export const signInFaultTexts: Readonly<Record<SignInFault, SignInText>> = {
+  refresh_raced: {
+    title: "Several windows renewed the same tokens at once",
+    text: "The client sent one refresh token several times within a minute. Each got the same new token, and the sign-in goes on.",
+  },
+  refresh_repeated: {
+    title: "The client lost the answer to a renewal",
+    text: "It sent its earlier refresh token again, and nobody had used the new one. It got tokens, and the sign-in goes on.",
+  },
+  refresh_early: {
+    title: "The client renews tokens that it has just got",
+    text: "Its clock may be wrong, or it does not look at expires_in. It keeps its refresh token for a minute at least; set the clock of its machine.",
+  },
+  refresh_unused: {
+    title: "The client does not renew its tokens",
+    text: "Its access tokens live 30 days in place of ten minutes. They are checked at each call, so disconnecting the client still works at once.",
+  },
+  redirect_alias: {
+    title: "The client returned to another form of its own address",
+    text: "localhost, 127.0.0.1 and [::1] are the same machine, and a slash at the end changes nothing there, so Towpath went on.",
+  },
+  registered_again: {
+    title: "The client registered again",
+    text: "It forgot its earlier registration. The person had chosen not to be asked again, so nobody had to do anything.",
+  },
+  tokens_lost: {
+    title: "The client lost its tokens",
+    text: "It asked for new ones while the earlier ones were valid. The person had chosen not to be asked again, so nobody had to do anything.",
+  },
+  resource_inexact: {
+    title: "The client asked for tokens for the server's host",
+    text: "The resource should be the server's whole URL. The tokens are for the server that the person allowed, and for no other.",
+  },
+  sign_in_repeated: {
+    title: "The client starts over although it got tokens",
+    text: "After three times in ten minutes Towpath asked the person again, to end the loop. The client's log says what fails after the sign-in: often a call that is refused with 403, which no new sign-in changes.",
   },
 };
 

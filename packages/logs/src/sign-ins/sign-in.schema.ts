@@ -1,6 +1,8 @@
 import {
+  type SignInFault,
   type SignInProblem,
   type SignInStepKind,
+  signInFaults,
   signInProblems,
   signInStepKinds,
 } from "@towpath/core/calling/oauth/sign-in-step";
@@ -12,9 +14,10 @@ export type { SignInProblem, SignInStep } from "@towpath/core/calling/oauth/sign
 // Browser-safe.
 
 /** A step as it is stored. */
-export type SignInStepEntry = Omit<typeof signInStep.$inferSelect, "projectId" | "kind" | "problem"> & {
+export type SignInStepEntry = Omit<typeof signInStep.$inferSelect, "projectId" | "kind" | "problem" | "fault"> & {
   kind: SignInStepKind;
   problem: SignInProblem | null;
+  fault: SignInFault | null;
 };
 
 /**
@@ -30,6 +33,14 @@ const attemptStepSchema = z.object({
   detail: z.string().nullable(),
 });
 export type AttemptStep = z.infer<typeof attemptStepSchema>;
+
+/** What the client did wrong although it got on. `detail`: such as the address that it named. */
+export const attemptFaultSchema = z.object({
+  fault: z.enum(signInFaults),
+  detail: z.string().nullable(),
+  /** Of the last time. */
+  time: z.iso.datetime(),
+});
 
 /** A client's steps from its first call until it was connected, or where it ended. */
 export const signInAttemptSchema = z.object({
@@ -50,6 +61,7 @@ export const signInAttemptSchema = z.object({
   problem: z.enum(signInProblems).nullable(),
   endedAt: z.enum(signInStepKinds).describe("the failed step, or the last one that succeeded"),
   steps: z.array(attemptStepSchema).readonly(),
+  faults: z.array(attemptFaultSchema).readonly().describe("what the client did wrong although it got on"),
   isProven: z.boolean().describe("a member did something in it, or valid credentials came with it"),
 });
 export type SignInAttempt = z.infer<typeof signInAttemptSchema>;

@@ -5,6 +5,7 @@ import { attemptsOf, readSignInSteps, SignInRecorder } from "../index.ts";
 import { networkOf } from "./network.ts";
 import type { SignInAttempt } from "./sign-in.schema.ts";
 import type { RecordedStep } from "./sign-in-recorder.ts";
+import { signInFaultTexts } from "./sign-in-texts.ts";
 
 const database = openTestDatabase();
 let projectId: string;
@@ -333,4 +334,22 @@ test("GW-5 without the database nothing waits or fails", async () => {
   recorder.record({ kind: "challenge", problem: null, isProven: false, projectId, ...program });
   await recorder.stop(300);
   expect(problems).toHaveLength(1);
+});
+
+test("CAP-3 what a client did wrong although it got on is shown once with its attempt, the latest last", async () => {
+  const authorizationId = signIn();
+  const renewal = { kind: "refresh", authorizationId, isProven: true } as const;
+  record({ ...renewal, fault: "refresh_early" });
+  record({ ...renewal, fault: "redirect_alias", detail: "It registered a and asked for b." });
+  clock += 60 * 60_000;
+  record({ ...renewal, fault: "refresh_early" });
+  record(renewal);
+  const [attempt, ...others] = (await attempts()).attempts;
+  expect([attempt?.state, others]).toEqual(["connected", []]);
+  expect(attempt?.faults).toMatchObject([
+    { fault: "redirect_alias", detail: "It registered a and asked for b." },
+    { fault: "refresh_early", detail: null },
+  ]);
+  for (const { title, text } of Object.values(signInFaultTexts))
+    expect([title.length > 20, text.length > 60]).toEqual([true, true]);
 });

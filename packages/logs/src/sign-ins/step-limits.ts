@@ -58,8 +58,10 @@ export class StepLimits {
   }
 
   #isRepeated(step: RecordedStep, network: string | null): boolean {
-    const { kind, problem, projectId, clientId, userId, keyId, authorizationId, flow, agent } = step;
-    const key = [kind, problem, projectId, clientId, userId, keyId, authorizationId, flow, agent, network].join("\n");
+    const { kind, problem, fault, projectId, clientId, userId, keyId, authorizationId, flow, agent } = step;
+    const key = [kind, problem, fault, projectId, clientId, userId, keyId, authorizationId, flow, agent, network].join(
+      "\n",
+    );
     const now = this.#now();
     const before = this.#recent.get(key);
     if (before !== undefined && now - before < (isRoutine(step) ? routineMs : repeatedMs)) return true;

@@ -1,17 +1,37 @@
 import { randomToken, sha256 } from "@towpath/crypto";
-import { oauthClient } from "@towpath/db/schema";
-import { eq } from "drizzle-orm";
+import type { Database } from "@towpath/db";
+import { oauthClient, oauthGrant } from "@towpath/db/schema";
+import { and, desc, eq, lt, notExists, notInArray } from "drizzle-orm";
 import type { Context } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
 import { parseClientMetadata } from "./client-metadata.ts";
 import { OAuthError } from "./oauth-error.ts";
 import { type KnownOfStep, recordedStep } from "./record-step.ts";
+import { returnAddressOf } from "./redirect-uri.ts";
 
 export type ClientRow = typeof oauthClient.$inferSelect;
 
 /** A metadata document is fetched again after an hour, and used for a day when that fails. */
 const freshMs = 3_600_000;
 const usableMs = 24 * freshMs;
+
+/** So many registrations of an app that nobody has used for an hour and nobody granted anything are kept. */
+const keptUnused = 20;
+const unusedMs = 3_600_000;
+
+/**
+ * The same for all registrations of an app: those with its name and return addresses, ports of the user's own machine
+ * aside. Anyone can register both, so it vouches for nothing by itself.
+ */
+export function appOf({
+  id,
+  kind,
+  name,
+  redirectUris,
+}: Pick<ClientRow, "id" | "kind" | "name" | "redirectUris">): string {
+  if (kind === "document") return id;
+  return sha256(JSON.stringify([name, [...new Set(redirectUris.map(returnAddressOf))].toSorted()]));
+}
 
 /**
  * Registers a client (RFC 7591, GW-5). Anyone may; the caller limits how often. `client_secret` is shown this once.
@@ -33,10 +53,13 @@ async function register(
   const now = ctx.clock.now();
   const id = newId();
   const secret = metadata.tokenEndpointAuthMethod === "none" ? null : randomToken();
+  const app = appOf({ id, kind: "registered", ...metadata });
+  await removeUnused(ctx.db, { app, now });
   await ctx.db.insert(oauthClient).values({
     ...metadata,
     id,
     kind: "registered",
+    app,
     secretHash: secret && sha256(secret),
     createdAt: now,
     lastUsedAt: now,
@@ -53,6 +76,24 @@ async function register(
     grant_types: metadata.grantTypes,
     response_types: ["code"],
   };
+}
+
+/** Some clients register at each start: the last of these are enough. */
+async function removeUnused(db: Database, { app, now }: { readonly app: string; readonly now: Date }): Promise<void> {
+  const granted = db.select({ id: oauthGrant.id }).from(oauthGrant).where(eq(oauthGrant.clientId, oauthClient.id));
+  const isUnused = and(
+    eq(oauthClient.app, app),
+    eq(oauthClient.kind, "registered"),
+    lt(oauthClient.lastUsedAt, new Date(now.getTime() - unusedMs)),
+    notExists(granted),
+  );
+  const kept = db
+    .select({ id: oauthClient.id })
+    .from(oauthClient)
+    .where(isUnused)
+    .orderBy(desc(oauthClient.lastUsedAt), desc(oauthClient.id))
+    .limit(keptUnused);
+  await db.delete(oauthClient).where(and(isUnused, notInArray(oauthClient.id, kept)));
 }
 
 /**
@@ -132,7 +173,7 @@ async function storeDocument(ctx: Context<"fetchDocument">, clientId: string): P
   const values = { ...metadata, staleAt: new Date(now.getTime() + freshMs), lastUsedAt: now };
   const [row] = await ctx.db
     .insert(oauthClient)
-    .values({ ...values, id: clientId, kind: "document", createdAt: now })
+    .values({ ...values, id: clientId, kind: "document", app: clientId, createdAt: now })
     .onConflictDoUpdate({ target: oauthClient.id, set: values })
     .returning();
   if (!row) throw new Error("the client was not stored");

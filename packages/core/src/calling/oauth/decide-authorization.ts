@@ -1,37 +1,30 @@
-import { randomToken, sha256 } from "@towpath/crypto";
-import { oauthAuthorization, oauthGrant, user } from "@towpath/db/schema";
-import { and, eq, gt, isNull, sql } from "drizzle-orm";
-import { audit } from "../../audit/index.ts";
+import { sha256 } from "@towpath/crypto";
+import { oauthAuthorization, user } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
 import { requireUser } from "../../authorize/index.ts";
 import type { Call, Context, ProjectAccess } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
-import { newId } from "../../ids/index.ts";
 import { findPortalServerNames } from "../../projects/portal/internal.ts";
 import { findIconUrl } from "../../projects/server-icon/internal.ts";
 import { authorizeCaller, callableTools } from "../access/internal.ts";
+import { appOf } from "./clients.ts";
+import { alreadyAnswered, forgetConsent, grantAccess, stillPending } from "./grant-access.ts";
 import type { ConsentTool, ConsentView } from "./oauth.schema.ts";
 import { clientView, findRequest } from "./oauth.store.ts";
 import { isLoopbackRedirect, redirectHost, redirectLocation } from "./redirect-uri.ts";
+import { rememberedTimes } from "./remembered-consent.store.ts";
 import type { SignInStep } from "./sign-in-step.schema.ts";
 
-/** A code is exchanged at once by a program (RFC 6749, section 4.1.2, allows ten minutes at most). */
-const codeMs = 60_000;
-
 type Request = { readonly request: string };
+type FoundRequest = NonNullable<Awaited<ReturnType<typeof findRequest>>>;
 
 /** @throws TowpathError `not_found` for a request that is unknown, expired or already answered */
-async function requirePending(ctx: Context, { request }: Request) {
+export async function requirePending(ctx: Context, { request }: Request) {
   const found = await findRequest(ctx.db, sha256(request));
   const { status, expiresAt } = found?.authorization ?? {};
   if (found && status === "pending" && expiresAt && expiresAt > ctx.clock.now()) return found;
   throw alreadyAnswered();
 }
-
-const alreadyAnswered = () =>
-  new TowpathError(
-    "not_found",
-    "Not Found: this request has expired or was already answered. Go back to the app and connect again.",
-  );
 
 /**
  * What a client asks of the signed-in user (GW-5). A user who may not call the server gets the reason instead.
@@ -49,6 +42,7 @@ export async function getConsent({ ctx, input }: Call<Request, "recordSignInStep
     redirectHost: redirectHost(authorization.redirectUri),
     isLocalOnly: client.redirectUris.every(isLoopbackRedirect),
     userEmail: account?.email ?? "",
+    rememberedTimes: await rememberedTimes(ctx, { userId, projectId: authorization.projectId, app: appOf(client) }),
   };
   const access = await accessOrRefusal(ctx, authorization.projectId);
   if (typeof access === "string") {
@@ -78,7 +72,10 @@ async function consentTools(ctx: Context, project: ProjectAccess["project"]): Pr
 }
 
 /** The access of somebody who may call the server, or why they may not. */
-async function accessOrRefusal(ctx: Context, projectId: string): Promise<ProjectAccess | "not_a_member" | "role"> {
+export async function accessOrRefusal(
+  ctx: Context,
+  projectId: string,
+): Promise<ProjectAccess | "not_a_member" | "role"> {
   try {
     return await authorizeCaller(ctx, { projectId: projectId });
   } catch (error) {
@@ -89,10 +86,10 @@ async function accessOrRefusal(ctx: Context, projectId: string): Promise<Project
   }
 }
 
-function recordDecision(
+export function recordDecision(
   ctx: Context<"recordSignInStep">,
-  step: Pick<SignInStep, "kind" | "problem" | "isProven">,
-  { authorization, client }: NonNullable<Awaited<ReturnType<typeof findRequest>>>,
+  step: Pick<SignInStep, "kind" | "problem" | "isProven" | "fault">,
+  { authorization, client }: FoundRequest,
 ): void {
   ctx.recordSignInStep({
     ...step,
@@ -106,58 +103,23 @@ function recordDecision(
 
 /**
  * Grants what a client asked for: the answer is where to send the browser, with a code that can be exchanged once
- * within a minute (GW-5). Asked each time; what was granted before stays, in one grant for each client and server.
+ * within a minute (GW-5). What was granted before stays, in one grant for each client and server. `remembers`: the person
+ * is not asked again for 30 days.
  *
  * @throws TowpathError `not_found` for an answered request or a server of others, `forbidden` for a role that may not call
  */
 export async function approveAuthorization({
   ctx,
   input,
-}: Call<Request & { readonly issuer: string }, "recordSignInStep">): Promise<{ readonly location: string }> {
-  const userId = requireUser(ctx);
-  const { authorization, client } = await requirePending(ctx, input);
-  const access = await authorizeCaller(ctx, { projectId: authorization.projectId });
-  const { project } = access;
-  const code = randomToken();
-  const now = ctx.clock.now();
-  await ctx.db.transaction(async (tx) => {
-    const [grant] = await tx
-      .insert(oauthGrant)
-      .values({
-        id: newId(),
-        userId,
-        clientId: client.id,
-        projectId: project.id,
-        scopes: authorization.scopes,
-        createdAt: now,
-      })
-      .onConflictDoUpdate({
-        target: [oauthGrant.userId, oauthGrant.clientId, oauthGrant.projectId],
-        targetWhere: isNull(oauthGrant.revokedAt),
-        set: { scopes: sql`excluded.scopes` },
-      })
-      .returning({ id: oauthGrant.id });
-    const approved = await tx
-      .update(oauthAuthorization)
-      .set({
-        status: "approved",
-        grantId: grant?.id,
-        codeHash: sha256(code),
-        expiresAt: new Date(now.getTime() + codeMs),
-      })
-      .where(stillPending(authorization.id, now));
-    if (!grant || approved.rowCount !== 1) throw alreadyAnswered();
-    await audit(tx, ctx, {
-      organizationId: access.organization.id,
-      projectId: project.id,
-      action: "oauth.grant",
-      subject: grant.id,
-      detail: { client: client.name, clientId: client.id, scopes: authorization.scopes },
-    });
-  });
-  recordDecision(ctx, { kind: "consent", problem: null, isProven: true }, { authorization, client });
-  const { redirectUri, state } = authorization;
-  return { location: redirectLocation(redirectUri, { code, state, iss: input.issuer }) };
+}: Call<Request & { readonly issuer: string; readonly remembers?: boolean }, "recordSignInStep">): Promise<{
+  readonly location: string;
+}> {
+  const found = await requirePending(ctx, input);
+  const access = await authorizeCaller(ctx, { projectId: found.authorization.projectId });
+  const { remembers = false, issuer } = input;
+  const location = await grantAccess(ctx, { ...found, access, issuer, consent: remembers ? "remember" : "once" });
+  recordDecision(ctx, { kind: "consent", problem: null, isProven: true }, found);
+  return { location };
 }
 
 /** Tells the client that the user declined. Needs no permission on the server. */
@@ -165,18 +127,17 @@ export async function denyAuthorization({
   ctx,
   input,
 }: Call<Request & { readonly issuer: string }, "recordSignInStep">): Promise<{ readonly location: string }> {
-  requireUser(ctx);
-  const { authorization, client } = await requirePending(ctx, input);
-  const denied = await ctx.db
-    .update(oauthAuthorization)
-    .set({ status: "denied" })
-    .where(stillPending(authorization.id, ctx.clock.now()));
-  if (denied.rowCount !== 1) throw alreadyAnswered();
+  const userId = requireUser(ctx);
+  const found = await requirePending(ctx, input);
+  const { authorization, client } = found;
+  await ctx.db.transaction(async (tx) => {
+    const pending = stillPending(authorization.id, ctx.clock.now());
+    const denied = await tx.update(oauthAuthorization).set({ status: "denied" }).where(pending);
+    if (denied.rowCount !== 1) throw alreadyAnswered();
+    await forgetConsent(tx, { userId, projectId: authorization.projectId, client });
+  });
   const isProven = typeof (await accessOrRefusal(ctx, authorization.projectId)) === "object";
-  recordDecision(ctx, { kind: "consent", problem: "declined", isProven }, { authorization, client });
+  recordDecision(ctx, { kind: "consent", problem: "declined", isProven }, found);
   const answer = { error: "access_denied", error_description: "The user declined.", state: authorization.state };
   return { location: redirectLocation(authorization.redirectUri, { ...answer, iss: input.issuer }) };
 }
-
-const stillPending = (id: string, now: Date) =>
-  and(eq(oauthAuthorization.id, id), eq(oauthAuthorization.status, "pending"), gt(oauthAuthorization.expiresAt, now));

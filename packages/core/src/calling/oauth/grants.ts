@@ -7,7 +7,7 @@ import { notFound } from "../../errors/index.ts";
 import { isId } from "../../input/index.ts";
 import { mcpUrl } from "../../projects/server-url/index.ts";
 import type { ConnectedClientView, GrantView } from "./oauth.schema.ts";
-import { clientView, revokeGrants } from "./oauth.store.ts";
+import { clientView, forgetConsents, revokeGrants } from "./oauth.store.ts";
 
 /** Most recent first; nobody has more than some dozens. */
 const maxGrants = 500;
@@ -48,6 +48,7 @@ export async function revokeGrant(call: Call<{ readonly grantId: string }>): Pro
     const mine = and(eq(oauthGrant.userId, userId), eq(oauthGrant.id, input.grantId));
     const [revoked] = await revokeGrants(tx, ctx.clock.now(), mine);
     if (!revoked) throw notFound("connected app");
+    await forgetConsents(tx, [revoked]);
     const [owner] = await tx
       .select({ organizationId: project.organizationId })
       .from(project)
@@ -104,6 +105,7 @@ export async function disconnectClient({
     const connected = and(eq(oauthGrant.projectId, found.id), eq(oauthGrant.clientId, input.clientId));
     const revoked = await revokeGrants(tx, ctx.clock.now(), connected);
     if (revoked.length === 0) throw notFound("connected app");
+    await forgetConsents(tx, revoked);
     await audit(tx, ctx, {
       organizationId: owner.id,
       projectId: found.id,

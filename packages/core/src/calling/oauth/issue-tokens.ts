@@ -1,19 +1,21 @@
-import { deriveKey, equalInConstantTime, open, randomToken, seal, sha256 } from "@towpath/crypto";
-import type { Transaction } from "@towpath/db";
-import { oauthAuthorization, oauthClient, oauthGrant, oauthRefreshToken } from "@towpath/db/schema";
-import { and, eq, gt, isNull, ne, sql } from "drizzle-orm";
+import { equalInConstantTime, sha256 } from "@towpath/crypto";
+import { oauthAuthorization, oauthGrant } from "@towpath/db/schema";
+import { and, eq, gt } from "drizzle-orm";
 import type { Call, Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { authorizeCaller } from "../access/internal.ts";
 import { authenticateClient, type ClientCredentials } from "./authenticate-client.ts";
-import type { ClientRow } from "./clients.ts";
+import { appOf, type ClientRow } from "./clients.ts";
+import { addRefreshToken, endFamily, markUsed, neverRenews } from "./families.ts";
 import { OAuthError } from "./oauth-error.ts";
 import { flowOf, type KnownOfStep, recordedStep } from "./record-step.ts";
+import { isLoopbackAlias } from "./redirect-uri.ts";
 import type { SignInProblem } from "./sign-in-step.schema.ts";
 
-const refreshMs = 30 * 86_400_000;
-/** A client whose connection broke may send the same refresh token again for this long, and gets the same successor. */
-const graceMs = 30_000;
+/** Of access tokens, which clients renew. */
+export const accessSeconds = 600;
+/** Of access tokens of clients that don't renew them. Gateways check the grant at each call, so it still ends at once. */
+const lastingAccessSeconds = 30 * 86_400;
 
 /** What the access token must say, and the refresh token; null for a client that doesn't use one. */
 export type IssuedTokens = {
@@ -28,6 +30,8 @@ export type IssuedTokens = {
   readonly refreshToken: string | null;
   /** The authorization whose code was exchanged; null for renewed tokens. */
   readonly authorizationId: string | null;
+  /** How long the access token lives. */
+  readonly accessSeconds: number;
 };
 
 type CodeInput = ClientCredentials & {
@@ -36,14 +40,13 @@ type CodeInput = ClientCredentials & {
   readonly codeVerifier: string | null;
   readonly resource: string | null;
 };
-type RefreshInput = ClientCredentials & { readonly refreshToken: string | null; readonly resource: string | null };
 
 const invalidGrant = (problem: SignInProblem, description: string, cause?: unknown) =>
   new OAuthError("invalid_grant", description, { problem, cause });
 /** Clients don't learn which of these it is: a thief of the code could ask. */
 const unusableCode = (problem: SignInProblem) =>
   invalidGrant(problem, "The code is unknown, expired or already used. Start the sign-in again.");
-const unusableToken = (problem: SignInProblem) =>
+export const unusableToken = (problem: SignInProblem): OAuthError =>
   invalidGrant(problem, "The refresh token is unknown, expired, revoked or already used. Start the sign-in again.");
 
 /**
@@ -73,7 +76,7 @@ async function exchange({ ctx, input }: { ctx: Context; input: CodeInput }, know
     userId: grant.userId,
     authorizationId: authorization.id,
   });
-  requireSameRequest(authorization, input);
+  requireSameRequest(authorization, input, known);
   await requireCaller(ctx, grant);
   const now = ctx.clock.now();
   const issued = await ctx.db.transaction(async (tx) => {
@@ -89,16 +92,21 @@ async function exchange({ ctx, input }: { ctx: Context; input: CodeInput }, know
       );
     if (exchanged.rowCount !== 1) {
       // Somebody has used it before, maybe whoever stole it.
-      await endFamily(tx, { grantId: grant.id, familyId: authorization.id });
+      await endFamily(tx, now, { grantId: grant.id, familyId: authorization.id });
       return null;
     }
     const { resource, scopes } = authorization;
-    const refreshToken = client.grantTypes.includes("refresh_token")
-      ? await addRefreshToken(tx, now, { grantId: grant.id, familyId: authorization.id, resource, scopes })
+    const { userId, projectId } = grant;
+    const renews = client.grantTypes.includes("refresh_token");
+    const isLasting = !renews || (await neverRenews(tx, now, { userId, projectId, app: appOf(client), accessSeconds }));
+    const family = { grantId: grant.id, familyId: authorization.id };
+    const refreshToken = renews
+      ? await addRefreshToken(tx, now, { ...family, resource, scopes, isRenewed: false })
       : null;
     await markUsed(tx, now, grant.id, client.id);
-    const of = { userId: grant.userId, clientId: client.id, grantId: grant.id, authorizationId: authorization.id };
-    return { ...of, familyId: authorization.id, resource, scopes, refreshToken };
+    if (isLasting) known.fault = "refresh_unused";
+    const of = { ...family, userId, clientId: client.id, authorizationId: authorization.id };
+    return { ...of, resource, scopes, refreshToken, accessSeconds: isLasting ? lastingAccessSeconds : accessSeconds };
   });
   if (!issued) {
     const isLate = authorization.status === "approved" && authorization.expiresAt <= now;
@@ -107,153 +115,48 @@ async function exchange({ ctx, input }: { ctx: Context; input: CodeInput }, know
   return issued;
 }
 
-function requireSameRequest(authorization: typeof oauthAuthorization.$inferSelect, input: CodeInput): void {
-  if (input.redirectUri !== null && input.redirectUri !== authorization.redirectUri) {
-    throw invalidGrant("redirect_differs", "redirect_uri differs from that of the authorization request.");
+function requireSameRequest(
+  authorization: typeof oauthAuthorization.$inferSelect,
+  input: CodeInput,
+  known: KnownOfStep,
+): void {
+  const { redirectUri } = authorization;
+  if (input.redirectUri !== null && input.redirectUri !== redirectUri) {
+    if (!isLoopbackAlias([redirectUri], input.redirectUri)) {
+      throw invalidGrant("redirect_differs", "redirect_uri differs from that of the authorization request.");
+    }
+    known.fault = "redirect_alias";
   }
   if (!equalInConstantTime(sha256(input.codeVerifier ?? ""), authorization.codeChallenge)) {
     const description = "code_verifier does not match the code_challenge of the authorization request.";
     throw invalidGrant("pkce_mismatch", description);
   }
-  requireSameResource(authorization.resource, input.resource);
-}
-
-function requireSameResource(bound: string, given: string | null): void {
-  if (given !== null && given.replace(/\/$/, "") !== bound) {
-    const problem = "resource_differs";
-    const description = "The token is for another server. Start the sign-in again for this one.";
-    throw new OAuthError("invalid_target", description, { problem });
-  }
+  requireSameResource(authorization.resource, input.resource, known);
 }
 
 /**
- * Exchanges a refresh token for the next one (OAuth 2.1, section 4.3.1). One that was used longer than 30 s ago, or
- * whose successor was used too, has been stolen from somebody: its whole family ends.
+ * The tokens are for `bound` only, so a client may also name an address above it, such as its origin.
  *
- * @throws OAuthError `invalid_client`, `invalid_request`, `invalid_grant`, `invalid_target`
+ * @throws OAuthError `invalid_target`
  */
-export function refreshTokens(call: Call<RefreshInput, "recordSignInStep">): Promise<IssuedTokens> {
-  return recordedStep(call.ctx, { kind: "refresh", resource: call.input.resource }, (known) => refresh(call, known));
-}
-
-async function refresh({ ctx, input }: { ctx: Context; input: RefreshInput }, known: KnownOfStep) {
-  const client = await authenticate(ctx, input, known);
-  const given = input.refreshToken;
-  if (!given) throw new OAuthError("invalid_request", "refresh_token is missing.");
-  const found = await findRefreshToken(ctx, given, client);
-  if (!found) throw unusableToken("refresh_unknown");
-  Object.assign(known, {
-    projectId: found.grant.projectId,
-    isProven: true,
-    userId: found.grant.userId,
-    authorizationId: found.token.familyId,
-  });
-  requireSameResource(found.token.resource, input.resource);
-  await requireCaller(ctx, found.grant);
-  const now = ctx.clock.now();
-  const refreshToken = await ctx.db.transaction(async (tx) => {
-    const next = await successorOf(tx, now, given);
-    if (next === null) await endFamily(tx, found.token);
-    else await markUsed(tx, now, found.grant.id, client.id);
-    return next;
-  });
-  if (refreshToken === null) throw unusableToken("refresh_reused");
-  const { userId, id: grantId } = found.grant;
-  const { resource, scopes, familyId } = found.token;
-  return { userId, clientId: client.id, grantId, familyId, resource, scopes, refreshToken, authorizationId: null };
+export function requireSameResource(bound: string, given: string | null, known: KnownOfStep): void {
+  const named = given?.replace(/\/$/, "") ?? bound;
+  if (named === bound) return;
+  if (bound.startsWith(`${named}/`) && URL.canParse(named)) {
+    known.fault = "resource_inexact";
+    return;
+  }
+  const problem = "resource_differs";
+  const description = `The token is for another server: ${bound}. Start the sign-in again for this one.`;
+  throw new OAuthError("invalid_target", description, { problem });
 }
 
 /** `authenticateClient`, which adds to what is known of the step. */
-async function authenticate(ctx: Context, input: CodeInput | RefreshInput, known: KnownOfStep): Promise<ClientRow> {
+export async function authenticate(ctx: Context, input: ClientCredentials, known: KnownOfStep): Promise<ClientRow> {
   known.clientId = input.clientId;
   const client = await authenticateClient(ctx, input);
   known.clientName = client.name;
   return client;
-}
-
-/** A refresh token of this client whose sign-in has not ended, with its grant that is not revoked. */
-export async function findRefreshToken(ctx: Context, token: string, client: ClientRow) {
-  const [found] = await ctx.db
-    .select({ token: oauthRefreshToken, grant: oauthGrant })
-    .from(oauthRefreshToken)
-    .innerJoin(oauthGrant, eq(oauthGrant.id, oauthRefreshToken.grantId))
-    .where(
-      and(
-        eq(oauthRefreshToken.hash, sha256(token)),
-        eq(oauthGrant.clientId, client.id),
-        isNull(oauthGrant.revokedAt),
-        // One that was issued while its sign-in ended is still there.
-        sql`${oauthRefreshToken.familyId} <> ALL (${oauthGrant.endedFamilies})`,
-        gt(oauthRefreshToken.expiresAt, ctx.clock.now()),
-      ),
-    );
-  return found;
-}
-
-/** The token that replaces `given`; null when `given` was replayed. Requests that arrive together get the same one. */
-async function successorOf(tx: Transaction, now: Date, given: string): Promise<string | null> {
-  const hash = sha256(given);
-  const [row] = await tx.select().from(oauthRefreshToken).where(eq(oauthRefreshToken.hash, hash)).for("update");
-  if (!row) return null;
-  // Only who holds the token itself can open it: the database has its hash.
-  const key = deriveKey(given, "refresh-token");
-  if (row.rotatedAt !== null) {
-    const isRecent = now.getTime() - row.rotatedAt.getTime() <= graceMs;
-    return isRecent && row.successor !== null ? open(key, row.successor, hash) : null;
-  }
-  const successor = await addRefreshToken(tx, now, row);
-  await tx
-    .update(oauthRefreshToken)
-    .set({ rotatedAt: now, successor: seal(key, successor, hash) })
-    .where(eq(oauthRefreshToken.hash, hash));
-  await tx
-    .update(oauthRefreshToken)
-    .set({ successor: null })
-    .where(and(eq(oauthRefreshToken.familyId, row.familyId), ne(oauthRefreshToken.hash, hash)));
-  return successor;
-}
-
-async function addRefreshToken(
-  tx: Transaction,
-  now: Date,
-  bound: { grantId: string; familyId: string; resource: string; scopes: string[] },
-): Promise<string> {
-  const { grantId, familyId, resource, scopes } = bound;
-  const token = randomToken();
-  await tx.insert(oauthRefreshToken).values({
-    hash: sha256(token),
-    grantId,
-    familyId,
-    resource,
-    scopes,
-    createdAt: now,
-    expiresAt: new Date(now.getTime() + refreshMs),
-  });
-  return token;
-}
-
-/** Sign-ins of a grant that are known to have ended. Their access tokens live ten minutes: nobody ends so many in that. */
-const maxEnded = 200;
-
-/**
- * Ends a sign-in: its refresh tokens, and its access tokens, by a trigger that notifies gateways. Refresh tokens first, as
- * a refresh takes these locks in the same order.
- */
-export async function endFamily(tx: Transaction, family: { grantId: string; familyId: string }): Promise<void> {
-  const { grantId, familyId } = family;
-  await tx.delete(oauthRefreshToken).where(eq(oauthRefreshToken.familyId, familyId));
-  const { endedFamilies } = oauthGrant;
-  await tx
-    .update(oauthGrant)
-    .set({
-      endedFamilies: sql`(array_append(${endedFamilies}, ${familyId}::uuid))[greatest(1, cardinality(${endedFamilies}) + 2 - ${maxEnded}):]`,
-    })
-    .where(and(eq(oauthGrant.id, grantId), sql`${familyId}::uuid <> ALL (${endedFamilies})`));
-}
-
-async function markUsed(tx: Transaction, now: Date, grantId: string, clientId: string): Promise<void> {
-  await tx.update(oauthGrant).set({ lastUsedAt: now }).where(eq(oauthGrant.id, grantId));
-  await tx.update(oauthClient).set({ lastUsedAt: now }).where(eq(oauthClient.id, clientId));
 }
 
 /**
@@ -261,7 +164,7 @@ async function markUsed(tx: Transaction, now: Date, grantId: string, clientId: s
  *
  * @throws OAuthError `invalid_grant`
  */
-async function requireCaller(ctx: Context, grant: typeof oauthGrant.$inferSelect): Promise<void> {
+export async function requireCaller(ctx: Context, grant: typeof oauthGrant.$inferSelect): Promise<void> {
   if (grant.revokedAt !== null) throw unusableToken("access_ended");
   const asUser: Context = { ...ctx, actor: { kind: "user", userId: grant.userId, ipAddress: null } };
   try {

@@ -35,6 +35,8 @@ export type ConsentView = {
   /** Null when the user may grant it. */
   readonly refusal: "not_a_member" | "role" | null;
   readonly userEmail: string;
+  /** How often it got access in the last ten minutes by a remembered consent. */
+  readonly rememberedTimes: number;
 };
 
 /** `isDestructive`: by what the server says of it. */

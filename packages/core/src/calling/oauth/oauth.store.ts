@@ -1,6 +1,6 @@
 import type { Database, Transaction } from "@towpath/db";
-import { oauthAuthorization, oauthClient, oauthGrant, oauthRefreshToken } from "@towpath/db/schema";
-import { and, eq, inArray, isNull, type SQL } from "drizzle-orm";
+import { oauthAuthorization, oauthClient, oauthConsent, oauthGrant, oauthRefreshToken } from "@towpath/db/schema";
+import { and, eq, exists, inArray, isNull, type SQL } from "drizzle-orm";
 import type { ClientRow } from "./clients.ts";
 import type { OAuthClientView } from "./oauth.schema.ts";
 
@@ -29,6 +29,25 @@ export async function isConnected(db: Database, clientId: string): Promise<boole
   const connected = and(eq(oauthGrant.clientId, clientId), isNull(oauthGrant.revokedAt));
   const [found] = await db.select({ id: oauthGrant.id }).from(oauthGrant).where(connected).limit(1);
   return found !== undefined;
+}
+
+/** Asks the people of these grants again when their apps want to call these servers. */
+export async function forgetConsents(tx: Transaction, grants: readonly { readonly id: string }[]): Promise<void> {
+  const ids = grants.map(({ id }) => id);
+  if (ids.length === 0) return;
+  const ofGrant = tx
+    .select({ id: oauthGrant.id })
+    .from(oauthGrant)
+    .innerJoin(oauthClient, eq(oauthClient.id, oauthGrant.clientId))
+    .where(
+      and(
+        inArray(oauthGrant.id, ids),
+        eq(oauthGrant.userId, oauthConsent.userId),
+        eq(oauthGrant.projectId, oauthConsent.projectId),
+        eq(oauthClient.app, oauthConsent.app),
+      ),
+    );
+  await tx.delete(oauthConsent).where(exists(ofGrant));
 }
 
 /**

@@ -200,6 +200,43 @@ export function isRegisteredRedirectUri(registered: readonly string[], given: st
   return portless !== null && registered.some((uri) => withoutLoopbackPort(uri) === portless);
 }
 
+/**
+ * Whether an address leads to the same path of the user's own machine as a registered one: `localhost`, `127.0.0.1` and
+ * `[::1]` are one, and so are paths with and without a slash at the end. It then leads to nobody else.
+ */
+export function isLoopbackAlias(registered: readonly string[], given: string): boolean {
+  if (!isAllowedRedirectUri(given) || !isLoopbackRedirect(given)) return false;
+  const address = returnAddressOf(given);
+  return registered.some((uri) => isLoopbackRedirect(uri) && returnAddressOf(uri) === address);
+}
+
+/** A redirect URI without what may differ from one sign-in to the next: on the user's machine, port and form of the host. */
+export function returnAddressOf(uri: string): string {
+  if (!isLoopbackRedirect(uri)) return uri;
+  const { pathname, search } = new URL(uri);
+  return `http://localhost${pathname.replace(/\/+$/, "")}${search}`;
+}
+
+/** How a redirect URI differs from the registered one that is most like it. */
+export function redirectDifference(registered: readonly string[], given: string): string {
+  const shown = (uri: string) => uri.slice(0, 200);
+  const hostOf = (uri: string) => (URL.canParse(uri) ? new URL(uri).hostname : "");
+  const likeness = (uri: string) => {
+    const differsAt = [...uri].findIndex((each, at) => each !== given[at]);
+    return (hostOf(uri) === hostOf(given) ? maxLength : 0) + (differsAt === -1 ? uri.length : differsAt);
+  };
+  const closest = registered.toSorted((one, other) => likeness(other) - likeness(one))[0] ?? "";
+  const both = `It registered ${shown(closest)} and asked for ${shown(given)}`;
+  if (!URL.canParse(closest) || !URL.canParse(given)) return `${both}.`;
+  const [one, other] = [new URL(closest), new URL(given)];
+  if (one.protocol !== other.protocol) return `${both}: the scheme differs.`;
+  if (one.hostname !== other.hostname) return `${both}: the host differs.`;
+  if (one.port !== other.port) return `${both}: the port differs.`;
+  if (one.pathname.replace(/\/+$/, "") !== other.pathname.replace(/\/+$/, "")) return `${both}: the path differs.`;
+  if (one.pathname !== other.pathname) return `${both}: the slash at the end differs.`;
+  return one.search === other.search ? `${both}.` : `${both}: the query differs.`;
+}
+
 function withoutLoopbackPort(uri: string): string | null {
   if (!isLoopbackRedirect(uri)) return null;
   return uri.replace(/^(http:\/\/(?:\[::1\]|[^:/?]+)):\d+(?=[/?]|$)/i, "$1");

@@ -3,12 +3,18 @@ import { oauthAuthorization, oauthClient } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Context } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
-import { type ClientRow, requireClient } from "./clients.ts";
+import { appOf, type ClientRow, requireClient } from "./clients.ts";
 import { serverScope } from "./oauth.schema.ts";
 import { isConnected } from "./oauth.store.ts";
 import { OAuthError } from "./oauth-error.ts";
 import { flowOf, type KnownOfStep, recordedStep } from "./record-step.ts";
-import { isRegisteredRedirectUri, redirectHost, redirectLocation } from "./redirect-uri.ts";
+import {
+  isLoopbackAlias,
+  isRegisteredRedirectUri,
+  redirectDifference,
+  redirectHost,
+  redirectLocation,
+} from "./redirect-uri.ts";
 import { requireResource } from "./server-resource.ts";
 
 /** How long people may take to sign in and decide. */
@@ -82,10 +88,15 @@ async function clientOf(
 function redirectUriOf(client: ClientRow, { redirect_uri: given }: Parameters, known: KnownOfStep): string {
   const redirectUri = given ?? (client.redirectUris.length === 1 ? client.redirectUris[0] : undefined);
   if (redirectUri !== undefined && isRegisteredRedirectUri(client.redirectUris, redirectUri)) return redirectUri;
-  known.detail = redirectUri !== undefined && URL.canParse(redirectUri) ? redirectHost(redirectUri) : null;
+  const difference = redirectUri === undefined ? null : redirectDifference(client.redirectUris, redirectUri);
+  known.detail = difference;
+  if (redirectUri !== undefined && isLoopbackAlias(client.redirectUris, redirectUri)) {
+    known.fault = "redirect_alias";
+    return redirectUri;
+  }
   throw new OAuthError(
     "invalid_request",
-    "The app asked to send you to an address it has not registered. Remove the server from the app and add it again.",
+    `The app asked to send you to an address it has not registered.${difference === null ? "" : ` ${difference}`} Remove the server from the app and add it again.`,
     { problem: "redirect_not_registered" },
   );
 }
@@ -119,7 +130,11 @@ async function store(ctx: Context, accepted: Accepted): Promise<string> {
     createdAt: now,
     expiresAt: new Date(now.getTime() + requestMs),
   });
-  await ctx.db.update(oauthClient).set({ lastUsedAt: now }).where(eq(oauthClient.id, client.id));
+  // Those from before have no app yet.
+  await ctx.db
+    .update(oauthClient)
+    .set({ lastUsedAt: now, app: appOf(client) })
+    .where(eq(oauthClient.id, client.id));
   return request;
 }
 

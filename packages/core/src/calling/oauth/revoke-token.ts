@@ -1,6 +1,7 @@
 import type { Context } from "../../context/index.ts";
 import { authenticateClient, type ClientCredentials } from "./authenticate-client.ts";
-import { endFamily, findRefreshToken } from "./issue-tokens.ts";
+import { endFamily } from "./families.ts";
+import { findRefreshToken } from "./refresh-tokens.ts";
 
 /** `familyId`: null for a token of an earlier version. */
 type RevokedAccessToken = { readonly clientId: string; readonly grantId: string; readonly familyId: string | null };
@@ -21,5 +22,5 @@ export async function revokeToken(call: {
   const family =
     accessToken?.clientId === client.id ? accessToken : (await findRefreshToken(ctx, input.token, client))?.token;
   const { grantId, familyId } = family ?? {};
-  if (grantId && familyId) await ctx.db.transaction((tx) => endFamily(tx, { grantId, familyId }));
+  if (grantId && familyId) await ctx.db.transaction((tx) => endFamily(tx, ctx.clock.now(), { grantId, familyId }));
 }

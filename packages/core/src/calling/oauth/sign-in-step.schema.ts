@@ -70,6 +70,29 @@ export const signInProblems = [
 ] as const;
 export type SignInProblem = (typeof signInProblems)[number];
 
+/** What a client did wrong although the step succeeded, because there was a safe answer (CAP-3). */
+export const signInFaults = [
+  /** It sent one refresh token several times at once. */
+  "refresh_raced",
+  /** It sent a refresh token again whose successor nobody has used. */
+  "refresh_repeated",
+  /** It renewed tokens that it had just got. */
+  "refresh_early",
+  /** It does not renew tokens. */
+  "refresh_unused",
+  /** It asked to return to another form of an address of its machine. */
+  "redirect_alias",
+  /** It registered again, and asked for what the person has allowed. */
+  "registered_again",
+  /** It asked for new tokens while those that it had got were valid. */
+  "tokens_lost",
+  /** It asked for tokens for an address above the server's. */
+  "resource_inexact",
+  /** It asked again and again although it got tokens each time. */
+  "sign_in_repeated",
+] as const;
+export type SignInFault = (typeof signInFaults)[number];
+
 /**
  * One step, as the verb or the gateway that handled it knows it. Never a code, a token or a key. `isProven`: a valid
  * session, code, token or key came with it; strangers can cause all other steps.
@@ -78,6 +101,7 @@ export type SignInStep = {
   readonly kind: SignInStepKind;
   /** Null when it succeeded. */
   readonly problem: SignInProblem | null;
+  readonly fault?: SignInFault | null;
   /** Null for a step that names no server. */
   readonly projectId: string | null;
   readonly isProven: boolean;

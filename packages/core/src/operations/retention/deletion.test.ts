@@ -9,6 +9,7 @@ import {
   member,
   oauthAuthorization,
   oauthClient,
+  oauthConsent,
   oauthGrant,
   oauthRefreshToken,
   secret,
@@ -98,6 +99,8 @@ async function seedOAuth(projectId: string, owner: SeededOrganization): Promise<
     ...bound,
   });
   await db.insert(oauthRefreshToken).values({ hash: newId(), grantId, familyId: id, ...bound });
+  const returnAddress = "http://localhost/callback";
+  await db.insert(oauthConsent).values({ id: newId(), userId, projectId, app: clientId, returnAddress, expiresAt });
 }
 
 /** Everything that better-auth's tables hold of an organization. */

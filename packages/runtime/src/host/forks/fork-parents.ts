@@ -19,7 +19,7 @@ const retryMs = 600_000;
 /** How long a measurement of a parent's memory is used. */
 const measureMs = 10_000;
 
-/** Interpreters of this host that fork (decision 087): at most one of a kind, while any fork of it lives. */
+/** Interpreters of this host that fork (decision 086): at most one of a kind, while any fork of it lives. */
 export class ForkParents {
   readonly #parts: ForkParentsParts;
   readonly #parents = new Map<string, Promise<ForkParent | null>>();

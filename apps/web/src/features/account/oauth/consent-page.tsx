@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Callout, Failure } from "~/ui/callout.tsx";
+import { Checkbox } from "~/ui/checkbox.tsx";
 import { ServerIcon } from "~/ui/letter-tile.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { OAuthFrame } from "./consent-states.tsx";
@@ -19,6 +20,7 @@ const portalScopeTexts: Readonly<Record<string, string>> = {
 /** Asks whether an app may call a server in the user's name (GW-5). The app's own texts are untrusted. */
 export function ConsentPage({ request }: { readonly request: string }) {
   const { data: consent } = useSuspenseQuery(consentQuery(request));
+  const [remembers, setRemembers] = useState(false);
   const [busy, setBusy] = useState<"allow" | "deny" | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
 
@@ -26,7 +28,9 @@ export function ConsentPage({ request }: { readonly request: string }) {
     setBusy(choice);
     setProblem(null);
     try {
-      const { location } = await (choice === "allow" ? approveConsent : denyConsent)({ data: { request } });
+      const { location } = await (choice === "allow"
+        ? approveConsent({ data: { request, remembers } })
+        : denyConsent({ data: { request } }));
       // Not a form: the content security policy lets forms lead to this site only.
       window.location.assign(location);
     } catch (error) {
@@ -39,6 +43,13 @@ export function ConsentPage({ request }: { readonly request: string }) {
   return (
     <OAuthFrame title={refusal ? "You can't connect this server" : `Connect ${client.name}?`}>
       {refusal ? <Refusal consent={consent} /> : <Question consent={consent} />}
+      {refusal ? null : (
+        <div className="mt-5">
+          <Checkbox checked={remembers} onChange={setRemembers}>
+            Don't ask again for 30 days when {client.name} wants to use this server
+          </Checkbox>
+        </div>
+      )}
       <Failure className="mt-4">{problem}</Failure>
       <div className="mt-6 flex flex-col gap-2 sm:flex-row-reverse sm:justify-end">
         {refusal ? null : (
@@ -155,7 +166,15 @@ function ToolNames({ tools }: { readonly tools: readonly ConsentTool[] }) {
 
 /** Why the name may be false. */
 function Warnings({ consent }: { readonly consent: ConsentView }) {
-  const { client, isLocalOnly } = consent;
+  const { client, isLocalOnly, rememberedTimes } = consent;
+  if (rememberedTimes >= 3) {
+    return (
+      <Callout tone="warn" className="mt-5" title={`${client.name} asked ${rememberedTimes} times in ten minutes`}>
+        It got access each time without asking you, and started over. Something else in it fails: see its log, or the
+        server's page Sign-ins.
+      </Callout>
+    );
+  }
   if (isLocalOnly) {
     return (
       <Callout tone="warn" className="mt-5" title="Only continue if you just started this in an app on this computer">

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { clientAddressHeader, limitRequests } from "@towpath/auth";
 import { verifyAccessToken } from "@towpath/auth/credentials";
 import {
+  approveRemembered,
   type ClientCredentials,
   exchangeCode,
   type IssuedTokens,
@@ -13,16 +14,18 @@ import {
 } from "@towpath/core/calling/oauth";
 import type { FullContext } from "@towpath/core/context";
 import { asTowpathError, TowpathError } from "@towpath/core/errors";
+import { sha256 } from "@towpath/crypto";
 import { networkOf } from "@towpath/limits";
 import { services } from "~/compose.server.ts";
 import { parseJsonObject, readBody, redirectTo } from "~/http/request.server.ts";
 import { anyOrigin } from "./metadata.server.ts";
 
 const maxBytes = 64 * 1024;
-const accessTokenSeconds = 600;
 
 /** Requests per minute from one address. Hosted clients send all their users' requests from a few addresses. */
 const limits = { authorize: 120, register: 60, token: 600, revoke: 600 } as const;
+/** Of one refresh token, so that a client that never stops leaves the others at its address theirs. */
+const renewalsOfToken = 60;
 
 /** `isProgram`: a client's own program sends the request, not a person's browser. */
 function asClient(request: Request, { isProgram }: { readonly isProgram: boolean }): FullContext {
@@ -50,10 +53,11 @@ export const preflight = (): Response =>
 /** @throws TooManyRequests */
 async function limit(request: Request, endpoint: keyof typeof limits): Promise<void> {
   const address = networkOf(request.headers.get(clientAddressHeader) ?? "");
-  const seconds = await limitRequests(services().database.db, {
-    key: `oauth ${endpoint} ${address}`,
-    max: limits[endpoint],
-  });
+  await limitTo(`oauth ${endpoint} ${address}`, limits[endpoint]);
+}
+
+async function limitTo(key: string, max: number): Promise<void> {
+  const seconds = await limitRequests(services().database.db, { key, max });
   if (seconds > 0) throw new TooManyRequests(seconds);
 }
 
@@ -89,7 +93,26 @@ export async function authorizeResponse(request: Request): Promise<Response | Re
     const { reason, location, host } = result;
     return { reason, back: { location, host } };
   }
-  return redirectTo(result.kind === "consent" ? `/oauth/consent?request=${result.request}` : result.location);
+  if (result.kind === "redirect") return redirectTo(result.location);
+  const remembered = mayBeSilent(request) ? await rememberedLocation(request, result.request) : null;
+  return redirectTo(remembered ?? `/oauth/consent?request=${result.request}`);
+}
+
+/** A page of its own, not a frame, and a client that doesn't ask for the person (OpenID Connect Core, section 3.1.2.1). */
+function mayBeSilent(request: Request): boolean {
+  const prompt = new URL(request.url).searchParams.get("prompt") || "none";
+  return (request.headers.get("sec-fetch-dest") ?? "document") === "document" && prompt === "none";
+}
+
+/** Where to send the browser of a person who is signed in and chose not to be asked again; null to ask. */
+async function rememberedLocation(request: Request, asked: string): Promise<string | null> {
+  const { auth, contextFor, config } = services();
+  const signedIn = await auth.session(request.headers);
+  if (!signedIn) return null;
+  const ipAddress = request.headers.get(clientAddressHeader);
+  const ctx = contextFor({ kind: "user", userId: signedIn.user.id, ipAddress });
+  const input = { request: asked, issuer: config.baseUrl };
+  return (await approveRemembered({ ctx, input }))?.location ?? null;
 }
 
 /** RFC 7591, section 3. */
@@ -101,8 +124,11 @@ export const registerResponse = (request: Request): Promise<Response> =>
 
 /** RFC 6749, section 3.2. */
 export const tokenResponse = (request: Request): Promise<Response> =>
-  respond(request, "token", async () => {
+  respond(request, null, async () => {
     const form = await readForm(request);
+    const refreshToken = form.get("refresh_token");
+    if (refreshToken) await limitTo(`oauth refresh ${refreshToken}`, renewalsOfToken);
+    await limit(request, "token");
     const credentials = credentialsOf(request, form);
     const resource = form.get("resource") || null;
     const type = form.get("grant_type");
@@ -117,7 +143,9 @@ export const tokenResponse = (request: Request): Promise<Response> =>
       return json(200, await tokens(await exchangeCode({ ctx: asProgram(request), input })));
     }
     if (type === "refresh_token") {
-      const input = { ...credentials, resource, refreshToken: form.get("refresh_token") };
+      const network = networkOf(request.headers.get(clientAddressHeader) ?? "");
+      const program = sha256(`${network}\n${request.headers.get("user-agent")}`);
+      const input = { ...credentials, resource, refreshToken, program };
       return json(200, await tokens(await refreshTokens({ ctx: asProgram(request), input })));
     }
     throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token.");
@@ -137,9 +165,9 @@ export const revokeResponse = (request: Request): Promise<Response> =>
 /** The response of RFC 6749, section 5.1, with an access token in the form of RFC 9068. */
 async function tokens(issued: IssuedTokens): Promise<Readonly<Record<string, unknown>>> {
   const scope = issued.scopes.join(" ");
-  const { token } = await services().signingKeys.sign({
+  const { token, expiresAt } = await services().signingKeys.sign({
     typ: "at+jwt",
-    ttlSeconds: accessTokenSeconds,
+    ttlSeconds: issued.accessSeconds,
     claims: {
       sub: issued.userId,
       aud: issued.resource,
@@ -155,7 +183,7 @@ async function tokens(issued: IssuedTokens): Promise<Readonly<Record<string, unk
   return {
     access_token: token,
     token_type: "Bearer",
-    expires_in: accessTokenSeconds,
+    expires_in: Math.min(issued.accessSeconds, Math.ceil((expiresAt.getTime() - Date.now()) / 1000)),
     scope,
     ...(issued.refreshToken === null ? {} : { refresh_token: issued.refreshToken }),
   };
@@ -196,14 +224,14 @@ function formDecoded(text: string): string {
 const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response =>
   Response.json(body, { status, headers: { ...anyOrigin, "cache-control": "no-store", ...headers } });
 
-/** Runs an endpoint; errors become those of RFC 6749, section 5.2. */
+/** Runs an endpoint; errors become those of RFC 6749, section 5.2. `endpoint`: null for one that limits requests itself. */
 async function respond(
   request: Request,
-  endpoint: keyof typeof limits,
+  endpoint: keyof typeof limits | null,
   work: () => Promise<Response>,
 ): Promise<Response> {
   try {
-    await limit(request, endpoint);
+    if (endpoint !== null) await limit(request, endpoint);
     return await work();
   } catch (thrown) {
     if (thrown instanceof TooManyRequests) {

@@ -25,10 +25,10 @@ const getConsent = createServerFn({ method: "GET" })
   .validator(input(requestInput))
   .handler(({ context, data }) => getConsentVerb({ ctx: context.ctx, input: data }));
 
-/** Grants it. Returns the client's redirect URI with a code, for the browser to open. */
+/** Grants it. Returns the client's redirect URI with a code, for the browser to open. `remembers`: for 30 days. */
 export const approveConsent = createServerFn({ method: "POST" })
   .middleware([selfAccess])
-  .validator(input(requestInput))
+  .validator(input(requestInput.extend({ remembers: z.boolean().default(false) })))
   .handler(({ context, data }) =>
     approveAuthorization({ ctx: context.ctx, input: { ...data, issuer: services().config.baseUrl } }),
   );

@@ -1,7 +1,7 @@
 import { serverLogEntrySchema } from "@towpath/logs";
 import { requestLogEntrySchema, requestLogPayloads } from "@towpath/logs/schema";
 import { sessionEntrySchema, userEntrySchema } from "@towpath/logs/sessions";
-import { signInAttemptSchema } from "@towpath/logs/sign-ins";
+import { attemptFaultSchema, signInAttemptSchema } from "@towpath/logs/sign-ins";
 import { z } from "zod";
 import { listOf, named } from "~/http/rest/answer-names.ts";
 
@@ -22,6 +22,9 @@ const signInAttempt = named(
     person: z.string().nullable().describe("email address of the member who signed in"),
     key: z.string().nullable().describe("name of the API key"),
     explanation: z.object({ title: z.string(), text: z.string() }).nullable(),
+    faults: listOf(attemptFaultSchema.extend({ title: z.string(), text: z.string() })).describe(
+      "what the client did wrong although it got on, and what was done about it",
+    ),
   }),
 );
 

@@ -2,17 +2,24 @@ import { authorizeProject, type ProjectScope, roleMay } from "@towpath/core/auth
 import type { Context } from "@towpath/core/context";
 import { describePrincipals } from "@towpath/core/tenancy/organization";
 import { attemptsOf, readSignInSteps } from "@towpath/logs";
-import { type SignInText, signInProblemTexts, signInUnfinishedTexts } from "@towpath/logs/sign-in-texts";
+import {
+  type SignInText,
+  signInFaultTexts,
+  signInProblemTexts,
+  signInUnfinishedTexts,
+} from "@towpath/logs/sign-in-texts";
 import type { SignInAttempt, SignInAttempts } from "@towpath/logs/sign-ins";
 import { readRequestLogs } from "~/features/shared/log-stream/log-reader.server.ts";
 
-export type SignInAttemptView = Omit<SignInAttempt, "userId" | "keyId"> & {
+export type SignInAttemptView = Omit<SignInAttempt, "userId" | "keyId" | "faults"> & {
   /** Email address of the member who signed in; null for nobody, and for people outside of the organization. */
   readonly person: string | null;
   /** Name of the API key. */
   readonly key: string | null;
   /** Why it failed, or where the client stopped, and what to do; null while it runs, and when it is connected. */
   readonly explanation: SignInText | null;
+  /** What the client did wrong although it got on, and what Towpath did about it. */
+  readonly faults: readonly (SignInAttempt["faults"][number] & SignInText)[];
 };
 
 export type SignInAttemptsView = Omit<SignInAttempts, "attempts"> & { readonly attempts: readonly SignInAttemptView[] };
@@ -43,6 +50,7 @@ export async function signInAttempts(ctx: Context, scope: ProjectScope): Promise
         person: views.get(idOf.person(attempt))?.email ?? null,
         key: keyId === null ? null : (views.get(idOf.key(attempt))?.name ?? null),
         explanation: explanationOf(attempt),
+        faults: attempt.faults.map((each) => ({ ...each, ...signInFaultTexts[each.fault] })),
       };
     }),
   };

@@ -44,12 +44,22 @@ export function Attempt({ attempt, isOpen, projectKey }: AttemptProps) {
               {attempt.explanation.text} <RemedyLink attempt={attempt} projectKey={projectKey} />
             </Callout>
           ) : null}
+          <Faults faults={attempt.faults} />
           <Steps steps={attempt.steps} />
           <About attempt={attempt} />
         </div>
       </details>
     </li>
   );
+}
+
+/** What the client did wrong although it got on. */
+function Faults({ faults }: Pick<SignInAttemptView, "faults">) {
+  return faults.map(({ fault, title, text, detail }) => (
+    <Callout key={fault} tone="info" title={title}>
+      {text} {detail === null ? null : <span className="break-all">{detail}</span>}
+    </Callout>
+  ));
 }
 
 type RemedyLinkProps = {

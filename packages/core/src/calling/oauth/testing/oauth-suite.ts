@@ -18,6 +18,7 @@ import {
   registerClient,
   requestAuthorization,
 } from "../index.ts";
+import type { SignInStep } from "../sign-in-step.schema.ts";
 
 export const issuer = "https://towpath.example";
 export const redirectUri = "https://app.example/callback";
@@ -45,6 +46,8 @@ export function openOAuthSuite() {
     clientId: "",
     /** The clock of all calls. */
     now: 0,
+    /** What was recorded of sign-ins, oldest first. */
+    steps: [] as SignInStep[],
     get database() {
       return database;
     },
@@ -55,7 +58,11 @@ export function openOAuthSuite() {
       return server;
     },
     as: (actor: Actor, more: Partial<FullContext> = {}): FullContext =>
-      testContext(database.db, actor, { clock: { now: () => new Date(suite.now) }, ...more }),
+      testContext(database.db, actor, {
+        clock: { now: () => new Date(suite.now) },
+        recordSignInStep: (step) => void suite.steps.push(step),
+        ...more,
+      }),
     platform: (more: Partial<FullContext> = {}): FullContext => suite.as({ kind: "job", job: "oauth" }, more),
     async seedServer(authMode = "towpath-cloud"): Promise<Server> {
       const { id, name } = await seedProject(database.db, organization, { authMode } as Partial<
@@ -132,6 +139,7 @@ export function openOAuthSuite() {
   afterAll(() => database.close());
   beforeEach(async () => {
     suite.now = Date.now();
+    suite.steps = [];
     organization = await seedOrganization(database.db);
     server = await suite.seedServer();
     suite.clientId = await suite.register();
