@@ -6,8 +6,10 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { operatorPost, operatorToken } from "../instance/operator.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
 import { repositoryRoot, towpathWith } from "../instance/towpath-process.ts";
+import { isThorough } from "../thorough.ts";
 
-// The terminal without a data directory, as on another machine: it has only the address and a key.
+// The terminal without a data directory, as on another machine: it has only the address and a key. Each command is a
+// process: `./towpath test thorough` runs more variants.
 
 const instance = { url: inject("url"), dataDirectory: inject("dataDirectory") };
 const name = "terminal-anywhere";
@@ -58,10 +60,12 @@ test("OPS-4 login takes a key that may manage, keeps it where only its user can 
   expect((await run("list")).stderr).toContain("towpath login URL");
   const calling = await runWith(await newKey("call"), "login", instance.url);
   expect([calling.status, calling.stderr]).toEqual([1, expect.stringContaining("may only call servers. Create one")]);
-  const operator = await runWith(await operatorToken(instance), "login", instance.url);
-  expect([operator.status, operator.stderr]).toEqual([1, expect.stringContaining("is not an API key")]);
-  const open = await runWith(key, "login", "http://towpath.example.com");
-  expect([open.status, open.stderr]).toEqual([2, expect.stringContaining("has no TLS")]);
+  if (isThorough) {
+    const operator = await runWith(await operatorToken(instance), "login", instance.url);
+    expect([operator.status, operator.stderr]).toEqual([1, expect.stringContaining("is not an API key")]);
+    const open = await runWith(key, "login", "http://towpath.example.com");
+    expect([open.status, open.stderr]).toEqual([2, expect.stringContaining("has no TLS")]);
+  }
   const { status, stdout, stderr } = await runWith(`${key}\n`, "login", instance.url);
   expect([status, stdout]).toEqual([0, expect.stringContaining(`Logged in to ${instance.url}`)]);
   expect(stdout + stderr).not.toContain(key);
@@ -103,12 +107,13 @@ test("OPS-4 list, status, open and inspect say what there is, for people and as 
   const source = { kind: "repository", name, url: clone, previews: true, problem: null };
   expect(await json("list")).toContainEqual({ ...listed, source });
   expect((await run("list")).stdout).toMatch(new RegExp(`^${name} +live +http\\S+ +\\S+/git/\\S+/${name}\\.git$`, "m"));
-  expect((await run("status", name)).stdout).toMatch(new RegExp(`^ +source +\\S+/${name}\\.git$`, "m"));
+  if (isThorough) expect((await run("status", name)).stdout).toMatch(new RegExp(`^ +source +\\S+/${name}\\.git$`, "m"));
   expect(await json("status", name)).toMatchObject({ name, live: { tools: 2 }, latestBuild: { status: "succeeded" } });
   expect((await run("open", name)).stdout.trim()).toBe(`${instance.url}/${slug}/${name}`);
   const { stdout } = await run("inspect", name);
   for (const text of ["greet(times: integer)", "echo(text: string)", "echo://about", "repeat(text)"])
     expect(stdout).toContain(text);
+  if (!isThorough) return;
   expect((await json("inspect", name)).tools.map((tool: { tool_name: string }) => tool.tool_name)).toEqual([
     "echo",
     "greet",
@@ -118,13 +123,13 @@ test("OPS-4 list, status, open and inspect say what there is, for people and as 
 test("OPS-4 a tool is called through the gateway; arguments have the types of the tool; its error is status 1", async () => {
   const greeted = await run("call", name, "greet", "times=2");
   expect([greeted.status, greeted.stdout]).toEqual([0, "hello hello \n"]);
-  expect((await run("call", name, "echo", "text=12")).stdout).toBe("12\n");
+  if (isThorough) expect((await run("call", name, "echo", "text=12")).stdout).toBe("12\n");
   expect(await json("call", name, "echo", "--args", '{"text": "as JSON"}')).toMatchObject({
     content: [{ type: "text", text: "as JSON" }],
   });
   const wrong = await run("call", name, "greet", "times=many");
   expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining("times")]);
-  expect((await run("call", name, "echo", "text")).status).toBe(2);
+  if (isThorough) expect((await run("call", name, "echo", "text")).status).toBe(2);
 });
 
 test("OPS-4 variables are listed, set from stdin and removed; no value is ever printed", async () => {
@@ -133,8 +138,10 @@ test("OPS-4 variables are listed, set from stdin and removed; no value is ever p
   expect([set.status, set.stdout]).toEqual([0, expect.stringMatching(/API_KEY +sensitive · production, preview/)]);
   const both = await run("env", name, "set", `API_URL=${secret}`, "GREETING=hi ", "--environment", "preview");
   expect(both.stdout).toMatch(/API_URL +preview/);
-  const tooLarge = await run("env", name, "set", "FIRST=1", `SECOND=${"x".repeat(65 * 1024)}`);
-  expect([tooLarge.status, tooLarge.stderr]).toEqual([1, expect.stringContaining("64")]);
+  if (isThorough) {
+    const tooLarge = await run("env", name, "set", "FIRST=1", `SECOND=${"x".repeat(65 * 1024)}`);
+    expect([tooLarge.status, tooLarge.stderr]).toEqual([1, expect.stringContaining("64")]);
+  }
   const listed = await json("env", name);
   expect(listed.map((each: { keyName: string }) => each.keyName)).toEqual(["API_KEY", "API_URL", "GREETING"]);
   expect(JSON.stringify(listed) + set.stdout + both.stdout).not.toContain(secret);
@@ -146,14 +153,19 @@ test("OPS-4 variables are listed, set from stdin and removed; no value is ever p
 });
 
 test("OPS-4 logs of requests, of the server and of the build", async () => {
-  const requests = async () => (await run("logs", name, "tool:greet", "--json")).stdout.trim().split("\n");
-  await expect.poll(async () => (await requests()).length, { timeout: 20_000 }).toBe(2);
-  expect(JSON.parse((await requests())[0] ?? "")).toMatchObject({ method: "tools/call", target: "greet" });
+  let lines: readonly string[] = [];
+  const requests = async () => {
+    lines = (await run("logs", name, "tool:greet", "--json")).stdout.trim().split("\n");
+    return lines.length;
+  };
+  await expect.poll(requests, { timeout: 20_000 }).toBe(2);
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ method: "tools/call", target: "greet" });
   // Callers are shown by name.
   expect((await run("logs", name, "tool:greet")).stdout).not.toMatch(/user:|key:/);
   await expect.poll(async () => (await run("logs", name, "--server")).stdout).toContain("printed at the start");
   const build = await run("logs", name, "--build", "--follow");
   expect([build.status, build.stdout]).toEqual([0, expect.stringMatching(/fetch[\s\S]*install[\s\S]*inspect/)]);
+  if (!isThorough) return;
   expect(
     (await run("logs", name, "--build", "--json")).stdout
       .trim()
@@ -174,6 +186,7 @@ test("OPS-4 a preview is deployed beside production; a build that has ended can'
     1,
     expect.stringContaining("No build of terminal-anywhere is queued or running"),
   ]);
+  if (!isThorough) return;
   const again = await run("deploy", name);
   expect([again.status, again.stdout]).toEqual([0, expect.stringContaining("The newest version is built already")]);
 });
