@@ -85,10 +85,10 @@ def detached_copy(path: str, writable: bool) -> int:
     )
     attributes = _ATTR_NOSUID | _ATTR_NODEV | (0 if writable else _ATTR_READ_ONLY)
     # struct mount_attr: set, clear, propagation, user namespace.
-    wanted = struct.pack("=QQQQ", attributes, 0, 0, 0)
+    changes = struct.pack("=QQQQ", attributes, 0, 0, 0)
     _call(
-        _MOUNT_SETATTR, "mount_setattr", ctypes.c_int(tree), b"", ctypes.c_uint(_AT_EMPTY_PATH), wanted,
-        ctypes.c_size_t(len(wanted)),
+        _MOUNT_SETATTR, "mount_setattr", ctypes.c_int(tree), b"", ctypes.c_uint(_AT_EMPTY_PATH), changes,
+        ctypes.c_size_t(len(changes)),
     )  # fmt: skip
     return tree
 

@@ -5,8 +5,8 @@
 // [seconds after which an idle instance ends: longer than the first calls of all take; above 600 nobody waits for it]
 // [MiB for all instances: beyond it people take turns]`.
 //
-// Seen on two cores with a load of 22 to 30 from other work, where a bare start took 18.9 s: 30 people's first calls took 1.3 s
-// at the median and 2.4 at p95, wakes 98 ms and 555 ms (with a load of 12 to 18: 24 and 37); 25 MiB (PSS) each; none is left once idle.
+// Seen on two cores with a load of 20 to 40 from other work, where a bare start took 10.9 s: 120 people's first calls took 583 ms
+// at the median and 973 at p95, wakes 58 and 141 (with a load of 12 to 18: 24 and 37); 25.5 MiB (PSS) each; none is left once idle.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -162,7 +162,7 @@ try {
   const woken = await each(shuffled.filter(({ userId }) => asleep.has(userId)).slice(0, maxWoken), 20);
   const waits = idleSeconds <= 600;
   if (waits) await until(async () => (await ofCallers()).length === 0, stopAfterMs * 2);
-  const leftOver = waits ? (await runner.list()).length : Number.NaN;
+  const leftOver = waits ? (await runner.list()).length : "not waited for";
   const processesLeft = sandboxes().filter(({ command }) => isPython.test(command)).length;
   const ended = shuffled.filter(({ userId }) => waits || !asleep.has(userId));
   const again = await each(ended.slice(0, 40), pauseMs);
