@@ -18,13 +18,13 @@ import os
 import struct
 import sys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from towpath_fork import kernel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _OPTIONS_FILE, _STATUS, _BLOCK = 3, 4, 5
 #: How many values each has.
