@@ -1,4 +1,6 @@
 const maxLength = 2000;
+/** Tried once a row of slashes, so long addresses take no longer than their length. */
+const trailingSlashes = /(?<!\/)\/+$/;
 const loopbackHosts: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Schemes that browsers and systems handle themselves, so that no client receives the response. */
@@ -214,7 +216,7 @@ export function isLoopbackAlias(registered: readonly string[], given: string): b
 export function returnAddressOf(uri: string): string {
   if (!isLoopbackRedirect(uri)) return uri;
   const { pathname, search } = new URL(uri);
-  return `http://localhost${pathname.replace(/\/+$/, "")}${search}`;
+  return `http://localhost${pathname.replace(trailingSlashes, "")}${search}`;
 }
 
 /** How a redirect URI differs from the registered one that is most like it. */
@@ -232,7 +234,7 @@ export function redirectDifference(registered: readonly string[], given: string)
   if (one.protocol !== other.protocol) return `${both}: the scheme differs.`;
   if (one.hostname !== other.hostname) return `${both}: the host differs.`;
   if (one.port !== other.port) return `${both}: the port differs.`;
-  if (one.pathname.replace(/\/+$/, "") !== other.pathname.replace(/\/+$/, "")) return `${both}: the path differs.`;
+  if (one.pathname.replace(trailingSlashes, "") !== other.pathname.replace(trailingSlashes, "")) return `${both}: the path differs.`;
   if (one.pathname !== other.pathname) return `${both}: the slash at the end differs.`;
   return one.search === other.search ? `${both}.` : `${both}: the query differs.`;
 }
