@@ -224,26 +224,23 @@ test("PRJ-7 a tool: schema, figures, chart, callers and links", async () => {
   await page.getByText("What group/add does").waitFor();
 });
 
-test.runIf(isThorough)(
-  "PRJ-7 CAP-7 addresses of one kind's pages lead to it with their period; reads are matched to templates",
-  async () => {
-    await page.goto(`${base()}/resources?timeRange=7d`);
-    await page.waitForURL(`${base()}/surface?timeRange=7d&kind=resource`);
-    await page.goto(`${base()}/resources/all?timeRange=7d`);
-    await page.waitForURL(`${base()}/surface/resource/all?timeRange=7d`);
-    await expect.poll(() => figure("Calls").textContent()).toBe("1");
-    await page.goto(`${base()}/resource-templates/note`);
-    await page.waitForURL(`${base()}/surface/template/note`);
-    await expect.poll(() => figure("Calls").textContent()).toBe("2");
-    await expectAccessible(page);
-    await page.goto(`${base()}/tools/group%2Fadd`);
-    await page.getByText("What group/add does").waitFor();
-    await page.goto(`${base()}/prompts/gone`);
-    await page.getByText("No prompt of this name").waitFor();
-    await page.goto(`${base()}/surface/nothing/gone`);
-    await page.getByRole("heading", { name: /not found/i }).waitFor();
-  },
-);
+test("PRJ-7 CAP-7 addresses of one kind's pages lead to it with their period; reads are matched to templates", async () => {
+  await page.goto(`${base()}/resources?timeRange=7d`);
+  await page.waitForURL(`${base()}/surface?timeRange=7d&kind=resource`);
+  await page.goto(`${base()}/resources/all?timeRange=7d`);
+  await page.waitForURL(`${base()}/surface/resource/all?timeRange=7d`);
+  await expect.poll(() => figure("Calls").textContent()).toBe("1");
+  await page.goto(`${base()}/resource-templates/note`);
+  await page.waitForURL(`${base()}/surface/template/note`);
+  await expect.poll(() => figure("Calls").textContent()).toBe("2");
+  await expectAccessible(page);
+  await page.goto(`${base()}/tools/group%2Fadd`);
+  await page.getByText("What group/add does").waitFor();
+  await page.goto(`${base()}/prompts/gone`);
+  await page.getByText("No prompt of this name").waitFor();
+  await page.goto(`${base()}/surface/nothing/gone`);
+  await page.getByRole("heading", { name: /not found/i }).waitFor();
+});
 
 test("CAP-7 the surface is compared with an earlier deployment's: added, changed and removed items", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });

@@ -234,7 +234,8 @@ export function redirectDifference(registered: readonly string[], given: string)
   if (one.protocol !== other.protocol) return `${both}: the scheme differs.`;
   if (one.hostname !== other.hostname) return `${both}: the host differs.`;
   if (one.port !== other.port) return `${both}: the port differs.`;
-  if (one.pathname.replace(trailingSlashes, "") !== other.pathname.replace(trailingSlashes, "")) return `${both}: the path differs.`;
+  if (one.pathname.replace(trailingSlashes, "") !== other.pathname.replace(trailingSlashes, ""))
+    return `${both}: the path differs.`;
   if (one.pathname !== other.pathname) return `${both}: the slash at the end differs.`;
   return one.search === other.search ? `${both}.` : `${both}: the query differs.`;
 }
