@@ -69,7 +69,9 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ],
   ["./towpath settings my-server-one", /entrypoint\s+server\.py \(found automatically\)/],
   ["./towpath settings NAME --auth passthrough", /can be called by {2}anyone whom the server itself lets in/],
-  [curl("mcp"), /"serverInfo"/, letKeysIn],
+  [curl("/mcp"), /"serverInfo"/, letKeysIn],
+  [curl("Idempotency-Key"), /Sunny in Oslo\./],
+  ["./towpath logs my-server-one kept:unknown", /^(?![\s\S]*forecast)/],
   [
     "./towpath settings NAME [--public | --private | --auth passthrough] [--entrypoint FILE.py[:OBJECT]] [--requirements FILE] [--root-directory DIR]",
     /anyone[\s\S]*server\.py:mcp[\s\S]*requirements\.txt|server\.py:mcp[\s\S]*requirements\.txt[\s\S]*anyone/,
@@ -79,8 +81,8 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath logs my-server-one --errors", /^(?![\s\S]*initialize)/],
   ["./towpath logs NAME [QUERY] [--limit N] [--errors]", /^(?![\s\S]*initialize)/],
   ["./towpath logs NAME QUERY", /^(?![\s\S]*initialize)/],
-  [curl("secrets"), /"keyName":"API_KEY"/],
-  [curl("portals"), /"name":"team-portal"/],
+  [curl("/secrets"), /"keyName":"API_KEY"/],
+  [curl("/portals"), /"name":"team-portal"/],
   ["./towpath errors my-server-one", /No errors\./],
   ["./towpath errors NAME", /No errors\./],
   ["./towpath deploy DIR --name NAME", /Nothing changed[\s\S]*Live: http/],
@@ -124,14 +126,14 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
 
 /** `./towpath test commands` runs all; otherwise only those run that need no further build, start or program. */
 const quick =
-  /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|errors|reset-password|list|status|open|env|build-states|github|inspect|cancel|completion|doctor|version|help)\b|\/mcp$|metrics$/;
+  /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|errors|reset-password|list|status|open|env|build-states|github|inspect|cancel|completion|doctor|version|help)\b|\/mcp$|Idempotency-Key$|metrics$/;
 
 /** All of them build a dozen times. */
 const timeoutMs = isThorough ? 900_000 : 300_000;
 
-/** The curl command for this path. */
-function curl(path: string): string {
-  return `curl … /${path}`;
+/** The first curl command that has this. */
+function curl(part: string): string {
+  return `curl … ${part}`;
 }
 
 beforeAll(async () => {
@@ -223,15 +225,15 @@ test(
     expect(elsewhere.filter(([pattern]) => !documented.some((command) => pattern.test(command)))).toEqual([]);
     const wrong: unknown[] = [];
     for (const [known, printed, before] of steps) {
-      const path = /^curl … (.*)$/.exec(known)?.[1];
-      const command = path ? documented.find((each) => each.startsWith("curl ") && each.includes(path)) : known;
+      const part = /^curl … (.*)$/.exec(known)?.[1];
+      const command = part ? documented.find((each) => each.startsWith("curl ") && each.includes(part)) : known;
       expect([known, left.delete(command ?? "")]).toEqual([known, true]);
       if (!isThorough && !quick.test(known)) continue;
       await before?.();
       const filled = await fill(command ?? "");
       let output = await printedBy(filled);
       // The gateway gets new rules and keys a moment later.
-      if (path === "/mcp")
+      if (/\/mcp|Idempotency/.test(part ?? ""))
         await expect
           .poll(async () => (output = await printedBy(filled)))
           .toMatch(printed)
