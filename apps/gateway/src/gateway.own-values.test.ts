@@ -119,7 +119,10 @@ test("CAP-1 calls of two people never reach each other's instance, and rows have
 });
 
 test("CAP-1 KEY-4 a call that is refused before it has a server is logged without its caller's value, also at first", async () => {
-  const { server, userId, bearer } = await deployed();
+  const { server } = await deployed();
+  // Somebody whose values no gateway has read before.
+  const userId = await addMember(rig, server.organizationId);
+  const { bearer } = await storeApiKey(rig, server.organizationId, { userId });
   const value = "own-token-of-a-refused-call-81d2";
   await setOwnValue(rig.database, server, { userId, keyName, value });
   serveCallers(server);

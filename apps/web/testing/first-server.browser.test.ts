@@ -122,7 +122,9 @@ test("SRC-4 a folder is chosen by keyboard, its ignored files are shown, and it 
   expect((await stored("weather-station")).builds).toMatchObject([
     { trigger: "import", commitMessage: "Upload files" },
   ]);
-  const { rowCount } = await site.pool.query("SELECT FROM secret WHERE key_name = 'WEATHER_KEY'");
+  const { rowCount } = await site.pool.query(
+    "SELECT FROM secret JOIN project ON project.id = project_id WHERE project.name = 'weather-station'",
+  );
   expect(rowCount).toBe(1);
 });
 

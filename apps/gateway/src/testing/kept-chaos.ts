@@ -51,6 +51,7 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
   try {
     await Promise.all([server.start(), ...gateways.map((gateway) => gateway.start())]);
     const { bearer } = await storeApiKey(rig, deployed.organizationId);
+    const ends = new Map<string, string>();
     const kills = [
       repeatedly(options.gatewayKillMs, async () => {
         counts.gatewayKills++;
@@ -61,7 +62,6 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
         await server.restart();
       }),
     ];
-    const ends = new Map<string, string>();
     const waiting = Array.from({ length: options.calls }, () => randomUUID());
     const work = async () => {
       for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
@@ -100,10 +100,12 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
       return /done [0-9a-f-]{36}/.exec(text)?.[0] ?? `odd: ${text.slice(0, 200)}`;
     }
 
+    /** Not before some calls have a result, and while most of them are still to come, however slow the machine is. */
     async function repeatedly(pauseMs: number, kill: () => Promise<void>): Promise<void> {
+      while (!isOver && ends.size < options.calls / 4) await sleep(20);
       while (!isOver) {
+        await kill();
         for (let left = pauseMs * (0.5 + Math.random()); left > 0 && !isOver; left -= 100) await sleep(100);
-        if (!isOver) await kill();
       }
     }
   } finally {
