@@ -179,8 +179,11 @@ async function walkAndLose(
     if (before !== null && before in texts) found.push([pattern, `${before} at once`]);
     await lose();
     await page.clock.fastForward(125_000);
-    const isLost = page.getByRole("heading", { name: screen, exact: true });
-    await isLost.waitFor({ timeout: 10_000 }).catch(() => {});
+    // The title follows the heading.
+    await expect
+      .poll(shown, { timeout: 10_000 })
+      .toBe(screen)
+      .catch(() => {});
     found.push([pattern, await shown()]);
     await regain();
   }

@@ -7,6 +7,17 @@ export type Part<Props> = ComponentType<Props> & {
   readonly preload: () => Promise<void>;
 };
 
+/** On the server: of parts of the pages that were loaded, those whose code is still being loaded. */
+const onServer = new Set<Promise<void>>();
+
+/**
+ * Resolves once the server has the code of all parts of the pages that it has loaded. It would send one that it waits for
+ * after what is below, which then moves.
+ */
+export async function partsLoaded(): Promise<void> {
+  while (onServer.size > 0) await Promise.all(onServer);
+}
+
 const Again = createContext(() => {});
 
 /**
@@ -49,6 +60,10 @@ export function lazyPart<Props extends object>(
       (component) => void keep(component),
       () => {},
     );
+  if (import.meta.env.SSR) {
+    const loading = preload().then(() => void onServer.delete(loading));
+    onServer.add(loading);
+  }
   return Object.assign(LazyPart, { preload });
 }
 

@@ -3,7 +3,6 @@ import { Link, useRouteContext } from "@tanstack/react-router";
 import { versionText } from "@towpath/core/delivery/build/version/schema";
 import type { ServerStatusView } from "@towpath/core/delivery/deployment";
 import { SquareTerminal } from "lucide-react";
-import { lazy, Suspense } from "react";
 import { CodeSteps } from "~/features/onboarding/source/code-steps.tsx";
 import { SourceBanner } from "~/features/onboarding/source/source-banner.tsx";
 import { releaseQuery, serverStatusQuery } from "~/features/project/delivery/status.functions.ts";
@@ -16,6 +15,7 @@ import { cloneOf } from "~/features/shared/project-screen/source-names.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
 import { ServerIcon } from "~/ui/letter-tile.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
@@ -32,21 +32,17 @@ import { TrafficTiles } from "./traffic-tiles.tsx";
 const pollMs = 10_000;
 
 // Loaded only when shown: the page of a server in use doesn't show these.
-const LostFiles = lazy(() =>
-  import("~/features/project/build/lost-files.tsx").then((it) => ({ default: it.LostFiles })),
+const LostFiles = lazyPart(async () => (await import("~/features/project/build/lost-files.tsx")).LostFiles);
+const RolledBack = lazyPart(async () => (await import("~/features/project/build/rolled-back.tsx")).RolledBack);
+const ReleasePanel = lazyPart(async () => (await import("~/features/project/release/release-panel.tsx")).ReleasePanel);
+const FirstSteps = lazyPart(async () => (await import("./first-steps-card.tsx")).FirstStepsCard);
+const pending = <Skeleton className="h-56" />;
+const PortalCard = lazyPart(
+  async () => (await import("~/features/project/portals/portal-card.tsx")).PortalCard,
+  pending,
 );
-const RolledBack = lazy(() =>
-  import("~/features/project/build/rolled-back.tsx").then((it) => ({ default: it.RolledBack })),
-);
-const PortalCard = lazy(() =>
-  import("~/features/project/portals/portal-card.tsx").then((it) => ({ default: it.PortalCard })),
-);
-const ReleasePanel = lazy(() =>
-  import("~/features/project/release/release-panel.tsx").then((it) => ({ default: it.ReleasePanel })),
-);
-const FirstSteps = lazy(() => import("./first-steps-card.tsx").then((it) => ({ default: it.FirstStepsCard })));
-const FirstCall = lazy(() => import("./first-steps.tsx").then((it) => ({ default: it.FirstCall })));
-const NotDeployed = lazy(() => import("./first-steps.tsx").then((it) => ({ default: it.NotDeployed })));
+const FirstCall = lazyPart(async () => (await import("./first-steps.tsx")).FirstCall, pending);
+const NotDeployed = lazyPart(async () => (await import("./first-steps.tsx")).NotDeployed, pending);
 
 /** A project's home: its server's state, usage and failures, and how to change it (PRJ-19). */
 export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey; branchId: string | null }) {
@@ -84,35 +80,27 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
       <div className="flex flex-col gap-5">
         <SourceBanner projectKey={projectKey} source={project.source} />
         {status.live?.lost ? (
-          <Suspense>
-            <LostFiles
-              projectKey={projectKey}
-              buildId={status.latestBuild?.id ?? status.live.buildId}
-              lost={status.live.lost}
-            />
-          </Suspense>
+          <LostFiles
+            projectKey={projectKey}
+            buildId={status.latestBuild?.id ?? status.live.buildId}
+            lost={status.live.lost}
+          />
         ) : (
           <Crashed projectKey={projectKey} status={status} />
         )}
         <CallersCrashed projectKey={projectKey} status={status} />
         {status.live?.isRolledBack ? (
-          <Suspense>
-            <RolledBack project={projectKey} branch={status.branch?.name ?? ""} live={status.live} />
-          </Suspense>
+          <RolledBack project={projectKey} branch={status.branch?.name ?? ""} live={status.live} />
         ) : null}
         <WaitsForApproval projectKey={projectKey} build={status.latestBuild} />
         {status.branch?.isDefault ? <CurrentRelease projectKey={projectKey} /> : null}
         {traffic.data ? <ErrorStrip projectKey={projectKey} errors={traffic.data.errors} /> : null}
         <ServerFacts project={project} status={status} />
         {project.hasFirstSteps && !profile.hidesFirstSteps && (!isHosted || status.live) ? (
-          <Suspense>
-            <FirstSteps projectKey={projectKey} hasCodeSteps={cloned !== null} />
-          </Suspense>
+          <FirstSteps projectKey={projectKey} hasCodeSteps={cloned !== null} />
         ) : null}
-        <Suspense fallback={<Skeleton className="h-56" />}>
-          {project.kind === "portal" ? <PortalCard projectKey={projectKey} /> : null}
-          {isHosted && !status.live ? <NotDeployed projectKey={projectKey} project={project} status={status} /> : null}
-        </Suspense>
+        {project.kind === "portal" ? <PortalCard projectKey={projectKey} /> : null}
+        {isHosted && !status.live ? <NotDeployed projectKey={projectKey} project={project} status={status} /> : null}
         <Usage traffic={traffic} place={place} isLive={!isHosted || status.live !== null} status={status} />
         {cloned ? (
           <Card id="change">
@@ -139,11 +127,7 @@ function CurrentRelease({ projectKey }: { projectKey: ProjectKey }) {
   const { data } = useQuery(releaseQuery(projectKey));
   const state = data?.release?.state;
   if (state !== "running" && state !== "went-back") return null;
-  return (
-    <Suspense>
-      <ReleasePanel projectKey={projectKey} />
-    </Suspense>
-  );
+  return <ReleasePanel projectKey={projectKey} />;
 }
 
 /** A version that somebody has to look at before it goes live (CAP-8). */
@@ -198,12 +182,7 @@ function Usage({ traffic: { data, error, retry }, place, isLive, status }: Usage
   const branch = place.branchId === null ? null : (status.branch?.name ?? null);
   const isUnused = data && data.current.calls + data.previous.calls === 0 && data.lastCall === null;
   if (isUnused && !isLive) return null;
-  if (isUnused)
-    return (
-      <Suspense fallback={<Skeleton className="h-56" />}>
-        <FirstCall projectKey={place.key} />
-      </Suspense>
-    );
+  if (isUnused) return <FirstCall projectKey={place.key} />;
   return (
     <>
       <TrafficTiles overview={data} projectKey={place.key} branch={branch} />

@@ -3,11 +3,13 @@ import { defineHandlerCallback, getSsrStatus, type HandlerCallbackResult } from 
 import { defaultStreamHandler, StartServer } from "@tanstack/react-start/server";
 import { TowpathError } from "@towpath/core/errors";
 import { renderToReadableStream } from "react-dom/server";
+import { partsLoaded } from "~/ui/lazy-part.tsx";
 import { isStaticDocument } from "./is-static-document.ts";
 
 /** Renders static documents whole and without anything to hydrate from; streams all others. */
 export const renderDocument = defineHandlerCallback(async (call) => {
   const { router, request, responseHeaders } = call;
+  await partsLoaded();
   if (!isStaticDocument(router.state.matches)) return withStatus(await defaultStreamHandler(call), statusOf(router));
   // Without a manifest, the head preloads no scripts.
   router.ssr = undefined;
