@@ -1,4 +1,4 @@
-import { ChevronDown, ChevronUp } from "lucide-react";
+import { ChevronDown } from "lucide-react";
 import { useState } from "react";
 import { PlainButton } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
@@ -38,7 +38,7 @@ export function Dock({ calls, onOpen }: { calls: Calls; onOpen: (record: CallRec
               view === each && "bg-hover text-ink",
             )}
           >
-            {view === each ? <ChevronDown className="size-4" /> : <ChevronUp className="size-4" />}
+            <ChevronDown className={view === each ? "size-4" : "size-4 rotate-180"} />
             {views[each]}
             <span className="tabular rounded-full bg-hover px-1.5 text-2xs text-muted">{counts[each]}</span>
           </PlainButton>

@@ -2,7 +2,7 @@ import { skipToken, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { GitBranch } from "lucide-react";
 import { use } from "react";
 import { type BranchItem, branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
-import { chosenBranch } from "~/features/project/deployment/chosen-branch.ts";
+import { chosenBranch, replayedBranch } from "~/features/project/deployment/chosen-branch.ts";
 import type { Replay } from "~/features/project/request-log/replay.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
@@ -13,7 +13,6 @@ import { Select } from "~/ui/select.tsx";
 import { failureText } from "~/ui/toast.ts";
 import type { InspectorSearch } from "./inspector-search.ts";
 import { InspectorWorkbench } from "./inspector-workbench.tsx";
-import { replayedBranch } from "./replayed-branch.ts";
 
 const NothingLive = lazyPart(async () => (await import("./nothing-live.tsx")).NothingLive);
 

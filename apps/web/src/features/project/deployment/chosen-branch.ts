@@ -22,3 +22,13 @@ export function chosenBranch(
   if (branch) return { branch };
   return { branch: null, why: live.length === 0 ? "nothing live" : "unknown" };
 }
+
+/** The branch of the address, else the branch that served the call to replay if that is live. */
+export function replayedBranch(
+  branches: readonly BranchItem[],
+  { branchId }: { readonly branchId?: string | undefined },
+  deploymentId: string | null | undefined,
+): { readonly branchId?: string | undefined } {
+  if (branchId !== undefined || !deploymentId) return { branchId };
+  return { branchId: branches.find(({ deployment }) => deployment?.id === deploymentId)?.id };
+}

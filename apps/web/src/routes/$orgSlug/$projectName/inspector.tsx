@@ -2,10 +2,9 @@ import { createFileRoute } from "@tanstack/react-router";
 import { offersQuery } from "~/features/inspector/inspector/inspector.functions.ts";
 import { InspectorPage } from "~/features/inspector/inspector/inspector-page.tsx";
 import { type InspectorSearch, inspectorSearchParameters } from "~/features/inspector/inspector/inspector-search.ts";
-import { replayedBranch } from "~/features/inspector/inspector/replayed-branch.ts";
 import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
 import { serverStatusQuery } from "~/features/project/delivery/status.functions.ts";
-import { chosenBranch } from "~/features/project/deployment/chosen-branch.ts";
+import { chosenBranch, replayedBranch } from "~/features/project/deployment/chosen-branch.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({

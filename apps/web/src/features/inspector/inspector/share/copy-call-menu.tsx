@@ -1,4 +1,4 @@
-import { ChevronDown, Code, Link2 } from "lucide-react";
+import { ChevronDown, Code, Copy } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Menu, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
 import { toast } from "~/ui/toast.ts";
@@ -45,7 +45,7 @@ export function CopyCallMenu({ item, callNow, place, className }: CopyCallMenuPr
         </MenuItem>
       ))}
       <MenuSeparator />
-      <MenuItem icon={<Link2 />} onClick={() => void copy(null)}>
+      <MenuItem icon={<Copy />} onClick={() => void copy(null)}>
         Link with these arguments
       </MenuItem>
     </Menu>
