@@ -32,8 +32,6 @@ test("the cluster runs pods with a network, and services lead to them", async ()
     kubectl("-n", "cluster-test", "get", kind, "cluster-test", `-o=jsonpath={${path}}`);
   await expect.poll(() => read("pod", ".status.podIP"), { timeout: 60_000 }).not.toBe("");
   for (const address of [`${await read("pod", ".status.podIP")}:8000`, await read("service", ".spec.clusterIP")])
-    await expect
-      .poll(() => answerOf(`http://${address}/index.html`).catch(String), { timeout: 60_000 })
-      .toBe("hello\n");
+    await expect.poll(() => answerOf(`http://${address}/index.html`).catch(String)).toBe("hello\n");
   await kubectl("delete", "namespace", "cluster-test", "--wait=false");
 });
