@@ -104,7 +104,8 @@ test("CAP-5 GH-4 a commit to GitHub is in the person's own name: GitHub asks onc
     .getByRole("button", { name: /^Commit( and deploy)?$/ })
     .click();
   await expect.poll(async () => (await log("mine"))[0]).toBe("ada: Update server.py");
-  // The page shows it, and the dialog has given the focus back.
+  // The dialog has closed and given the focus back, and the page shows the commit.
+  await dialog().waitFor({ state: "detached" });
   await page.getByText("Update server.py", { exact: true }).waitFor();
 
   // Of a branch that is deleted meanwhile the text goes to a new one. A pull request to it can't be opened.
