@@ -1,5 +1,5 @@
 import { sampleManifest, seedLiveProject } from "@towpath/core/testing";
-import { build } from "@towpath/db/schema";
+import { build, project } from "@towpath/db/schema";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
@@ -94,3 +94,10 @@ test.each(visited)(
     expect(Math.max(gzipBytes, most)).toBe(most);
   },
 );
+
+test.runIf(isThorough)("PRJ-19 the home of a server in use takes at most 24 files of script", async () => {
+  const steps = { firstStepsDoneAt: new Date() };
+  await site.db.update(project).set(steps).where(eq(project.organizationId, owner.organization.id));
+  const { scripts } = await firstVisit(await browser.signedInPage(site.url, owner), site.url + server);
+  expect(Math.max(scripts, 24)).toBe(24);
+});

@@ -53,42 +53,45 @@ async function openFailedWith({ name, id }: Server, failure: Partial<Diagnosis>)
 const openFailed = (server: Server, change?: RepositoryChange) =>
   openFailedWith(server, { action: { kind: "code", path: "server.py", ...(change && { change }) } });
 
-test("CAP-5 BLD-2 a failed build leads to the line, and a remedy is one button and one confirmation", async () => {
-  const server = await code.deploy("mend");
-  await page.setViewportSize({ width: 1280, height: 800 });
-  const file = "app/requirements.txt";
-  await openFailed(server);
-  await page.getByRole("link", { name: "Open server.py line 1" }).click();
-  await expect.poll(() => page.locator(".cm-marked").textContent()).toBe("import httpx");
-
-  const changes: readonly (readonly [RepositoryChange, title: string, path: string, expected: string | null])[] = [
-    [
-      { kind: "require", file, requirements: ["httpx"], insteadOf: null },
-      `Require httpx in ${file}`,
-      file,
-      "# Tools\nfastmcp\nhttpx",
-    ],
-    [{ kind: "drop", file, name: "httpx" }, `Remove httpx from ${file}`, file, "# Tools\nfastmcp"],
-    [
-      { kind: "python", file: ".python-version", version: "3.12" },
-      "Pin Python 3.12",
-      "pyproject.toml",
-      '[project]\nname = "x"\nrequires-python = ">=3.12"',
-    ],
-  ];
-  for (const [change, title, path, expected] of changes) {
-    await openFailed(server, change);
-    await expectAccessibleInBothThemes(page);
+test.runIf(isThorough)(
+  "CAP-5 BLD-2 a failed build leads to the line, and a remedy is one button and one confirmation",
+  async () => {
+    const server = await code.deploy("mend");
     await page.setViewportSize({ width: 1280, height: 800 });
-    await page.getByRole("link", { name: title }).click();
-    await expect.poll(() => dialog().getByLabel("Message").inputValue()).toBe(title);
-    await dialog().getByRole("button", { name: "Commit and deploy" }).click();
-    await page.getByText(/^Committed \w{7} to main$/).waitFor();
-    expect((await code.log("mend", "main"))[0]).toContain(`: ${title}`);
-    expect(await code.fileOf(path)).toBe(expected);
-  }
-  expect(await code.fileOf(".python-version")).toBe("3.12");
-});
+    const file = "app/requirements.txt";
+    await openFailed(server);
+    await page.getByRole("link", { name: "Open server.py line 1" }).click();
+    await expect.poll(() => page.locator(".cm-marked").textContent()).toBe("import httpx");
+
+    const changes: readonly (readonly [RepositoryChange, title: string, path: string, expected: string | null])[] = [
+      [
+        { kind: "require", file, requirements: ["httpx"], insteadOf: null },
+        `Require httpx in ${file}`,
+        file,
+        "# Tools\nfastmcp\nhttpx",
+      ],
+      [{ kind: "drop", file, name: "httpx" }, `Remove httpx from ${file}`, file, "# Tools\nfastmcp"],
+      [
+        { kind: "python", file: ".python-version", version: "3.12" },
+        "Pin Python 3.12",
+        "pyproject.toml",
+        '[project]\nname = "x"\nrequires-python = ">=3.12"',
+      ],
+    ];
+    for (const [change, title, path, expected] of changes) {
+      await openFailed(server, change);
+      await expectAccessibleInBothThemes(page);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.getByRole("link", { name: title }).click();
+      await expect.poll(() => dialog().getByLabel("Message").inputValue()).toBe(title);
+      await dialog().getByRole("button", { name: "Commit and deploy" }).click();
+      await page.getByText(/^Committed \w{7} to main$/).waitFor();
+      expect((await code.log("mend", "main"))[0]).toContain(`: ${title}`);
+      expect(await code.fileOf(path)).toBe(expected);
+    }
+    expect(await code.fileOf(".python-version")).toBe("3.12");
+  },
+);
 
 test.runIf(isThorough)(
   "CAP-5 a remedy that the branch has already, or whose file the person changes, says so and changes nothing",

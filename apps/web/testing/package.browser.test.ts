@@ -2,6 +2,7 @@ import { build, project } from "@towpath/db/schema";
 import { desc, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { openPackageIndex } from "./package-index.ts";
 import { openSite } from "./site.ts";
@@ -17,66 +18,69 @@ beforeAll(async () => {
   page = await browser.signedInPage(site.url, owner);
 });
 
-test("BLD-17 a package is deployed by its name, with its newest versions to choose from, arguments and variables", async () => {
-  const orgUrl = `${site.url}/${owner.organization.slug}`;
-  await page.goto(`${orgUrl}/servers`);
-  await page.getByRole("link", { name: "Package", exact: true }).click();
-  await page.getByRole("heading", { name: "Deploy a package" }).waitFor();
-  // The same from where everything new starts.
-  await page.goto(`${orgUrl}/welcome/server-setup`);
-  await page.getByRole("link", { name: /^Deploy a package/ }).click();
-  await page.getByRole("heading", { name: "Deploy a package" }).waitFor();
-  const name = page.getByRole("textbox", { name: "Package" });
-  await name.fill("nothing-mcp");
-  await page.getByText(/There is no package nothing-mcp on 127\.0\.0\.1:\d+\. Check its name\./).waitFor();
-  await expectAccessibleInBothThemes(page);
-  await name.fill("Shop_MCP");
-  await page.getByText("The newest version is 1.10.0.").waitFor();
-  await page.getByRole("button", { name: "1.9.0" }).click();
-  await page.getByRole("textbox", { name: "Arguments" }).fill('--shelf "a b"');
-  await page.getByLabel("Name of variable 1").fill("SHOP_KEY");
-  await page.getByRole("textbox", { name: "Value of SHOP_KEY" }).fill("opensesame");
-  await page.getByLabel("Server name").fill("shop-server");
-  await page.getByText("This name is available.").waitFor();
-  await expectAccessibleInBothThemes(page);
-  await page.keyboard.press("Enter");
-  await page.waitForURL(/\/shop-server\/build-logs\//);
-  await page.getByText("shop-mcp 1.9.0").first().waitFor();
-  await page.getByRole("navigation", { name: "Breadcrumb" }).getByText("1.9.0", { exact: true }).waitFor();
-  const [stored] = await site.db.select().from(project).where(eq(project.name, "shop-server"));
-  expect(stored).toMatchObject({
-    packageName: "shop-mcp",
-    followsPackage: false,
-    arguments: ["--shelf", "a b"],
-    repositoryId: null,
-    authMode: "towpath-cloud",
-  });
+test.runIf(isThorough)(
+  "BLD-17 a package is deployed by its name, with its newest versions to choose from, arguments and variables",
+  async () => {
+    const orgUrl = `${site.url}/${owner.organization.slug}`;
+    await page.goto(`${orgUrl}/servers`);
+    await page.getByRole("link", { name: "Package", exact: true }).click();
+    await page.getByRole("heading", { name: "Deploy a package" }).waitFor();
+    // The same from where everything new starts.
+    await page.goto(`${orgUrl}/welcome/server-setup`);
+    await page.getByRole("link", { name: /^Deploy a package/ }).click();
+    await page.getByRole("heading", { name: "Deploy a package" }).waitFor();
+    const name = page.getByRole("textbox", { name: "Package" });
+    await name.fill("nothing-mcp");
+    await page.getByText(/There is no package nothing-mcp on 127\.0\.0\.1:\d+\. Check its name\./).waitFor();
+    await expectAccessibleInBothThemes(page);
+    await name.fill("Shop_MCP");
+    await page.getByText("The newest version is 1.10.0.").waitFor();
+    await page.getByRole("button", { name: "1.9.0" }).click();
+    await page.getByRole("textbox", { name: "Arguments" }).fill('--shelf "a b"');
+    await page.getByLabel("Name of variable 1").fill("SHOP_KEY");
+    await page.getByRole("textbox", { name: "Value of SHOP_KEY" }).fill("opensesame");
+    await page.getByLabel("Server name").fill("shop-server");
+    await page.getByText("This name is available.").waitFor();
+    await expectAccessibleInBothThemes(page);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/shop-server\/build-logs\//);
+    await page.getByText("shop-mcp 1.9.0").first().waitFor();
+    await page.getByRole("navigation", { name: "Breadcrumb" }).getByText("1.9.0", { exact: true }).waitFor();
+    const [stored] = await site.db.select().from(project).where(eq(project.name, "shop-server"));
+    expect(stored).toMatchObject({
+      packageName: "shop-mcp",
+      followsPackage: false,
+      arguments: ["--shelf", "a b"],
+      repositoryId: null,
+      authMode: "towpath-cloud",
+    });
 
-  await page.goto(`${orgUrl}/servers`);
-  await page
-    .getByRole("row", { name: /shop-server/ })
-    .getByText("Package shop-mcp")
-    .waitFor();
-  await page.goto(`${orgUrl}/shop-server/settings`);
-  const card = page.locator("#package");
-  await card.getByText("The newest version is 1.10.0.").waitFor();
-  await card.getByRole("switch", { name: "Deploy new versions" }).click();
-  await card.getByText("New versions are deployed.").waitFor({ state: "attached" });
-  await page.getByLabel("Root directory").waitFor({ state: "detached" });
-  await expectAccessibleInBothThemes(page);
-  await card.getByRole("button", { name: "Deploy newest version" }).click();
-  await page.waitForURL(/\/shop-server\/build-logs\//);
-  await page.goto(`${orgUrl}/shop-server/deployments`);
-  // A package has versions; its commits and its branch are Towpath's own.
-  await page.getByRole("columnheader", { name: "Version" }).waitFor();
-  await expect.poll(() => page.getByText("releases", { exact: true }).count()).toBe(0);
-  const builds = site.db
-    .select()
-    .from(build)
-    .where(eq(build.projectId, stored?.id ?? ""))
-    .orderBy(desc(build.sequence));
-  expect((await builds).map(({ packageVersion }) => packageVersion)).toEqual(["1.10.0", "1.9.0"]);
-});
+    await page.goto(`${orgUrl}/servers`);
+    await page
+      .getByRole("row", { name: /shop-server/ })
+      .getByText("Package shop-mcp")
+      .waitFor();
+    await page.goto(`${orgUrl}/shop-server/settings`);
+    const card = page.locator("#package");
+    await card.getByText("The newest version is 1.10.0.").waitFor();
+    await card.getByRole("switch", { name: "Deploy new versions" }).click();
+    await card.getByText("New versions are deployed.").waitFor({ state: "attached" });
+    await page.getByLabel("Root directory").waitFor({ state: "detached" });
+    await expectAccessibleInBothThemes(page);
+    await card.getByRole("button", { name: "Deploy newest version" }).click();
+    await page.waitForURL(/\/shop-server\/build-logs\//);
+    await page.goto(`${orgUrl}/shop-server/deployments`);
+    // A package has versions; its commits and its branch are Towpath's own.
+    await page.getByRole("columnheader", { name: "Version" }).waitFor();
+    await expect.poll(() => page.getByText("releases", { exact: true }).count()).toBe(0);
+    const builds = site.db
+      .select()
+      .from(build)
+      .where(eq(build.projectId, stored?.id ?? ""))
+      .orderBy(desc(build.sequence));
+    expect((await builds).map(({ packageVersion }) => packageVersion)).toEqual(["1.10.0", "1.9.0"]);
+  },
+);
 
 test("BLD-17 OPS-4 over REST, as the terminal does: a server is made, is left alone if nothing changed, and keeps to its package", async () => {
   const deploy = async (body: object) => {

@@ -136,9 +136,11 @@ test.runIf(isThorough)("BLD-5 a repository with its own types.py and json.py at 
   expect(success(await workshop.tryBuild(files)).manifest.tools).toHaveLength(1);
 });
 
-test("BLD-3 a project with its own build backend is built and installed, so the dependency layer depends on its code", async () => {
-  // A minimal backend (PEP 517): a wheel with one module that is not in the tree.
-  const backend = `
+test.runIf(isThorough)(
+  "BLD-3 a project with its own build backend is built and installed, so the dependency layer depends on its code",
+  async () => {
+    // A minimal backend (PEP 517): a wheel with one module that is not in the tree.
+    const backend = `
 import zipfile
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     name = "native_thing-1.0-py3-none-any.whl"
@@ -150,7 +152,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     open("left-behind.txt", "w").write("backends write into the tree")
     return name
 `;
-  const pyproject = `
+    const pyproject = `
 [project]
 name = "native-thing"
 version = "1.0"
@@ -160,15 +162,16 @@ requires = []
 build-backend = "backend"
 backend-path = ["."]
 `;
-  const files = {
-    "backend.py": backend,
-    "pyproject.toml": pyproject,
-    "server.py": `import native_thing\n${plainServer}\ninstructions = str(native_thing.answer)\n`,
-  };
-  const tried = await workshop.tryBuild(files);
-  const { manifest, layers } = success(tried);
-  expect(manifest.instructions).toBe("42");
-  expect(await readdir(await workshop.layers.get(layers.code))).not.toContain("left-behind.txt");
-  const changed = success(await workshop.tryBuild({ ...files, "extra.py": "x = 1\n" }));
-  expect(changed.layers.dependencies).not.toBe(layers.dependencies);
-});
+    const files = {
+      "backend.py": backend,
+      "pyproject.toml": pyproject,
+      "server.py": `import native_thing\n${plainServer}\ninstructions = str(native_thing.answer)\n`,
+    };
+    const tried = await workshop.tryBuild(files);
+    const { manifest, layers } = success(tried);
+    expect(manifest.instructions).toBe("42");
+    expect(await readdir(await workshop.layers.get(layers.code))).not.toContain("left-behind.txt");
+    const changed = success(await workshop.tryBuild({ ...files, "extra.py": "x = 1\n" }));
+    expect(changed.layers.dependencies).not.toBe(layers.dependencies);
+  },
+);

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { expect, test, vi } from "vitest";
+import { isThorough } from "../../../../tests/thorough.ts";
 import { pushDirectory } from "./push-directory.ts";
 
 const run = promisify(execFile);
@@ -43,7 +44,7 @@ test("GH-2 the instance gets the credential, and no process has it among its arg
   }
 });
 
-test("OPS-4 someone else's push is not overwritten silently", async () => {
+test.runIf(isThorough)("OPS-4 someone else's push is not overwritten silently", async () => {
   const directory = await shortDirectory();
   const [bare, mine, theirs] = [`${directory}/bare.git`, `${directory}/mine`, `${directory}/theirs`];
   const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];

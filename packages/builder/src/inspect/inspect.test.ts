@@ -93,8 +93,10 @@ test.runIf(isThorough)(
   },
 );
 
-test("BLD-6 an app that answers 401 and exposes no server is built with a warning that its lists are unknown", async () => {
-  const app = `async def app(scope, receive, send):
+test.runIf(isThorough)(
+  "BLD-6 an app that answers 401 and exposes no server is built with a warning that its lists are unknown",
+  async () => {
+    const app = `async def app(scope, receive, send):
     if scope["type"] == "lifespan":
         while True:
             message = await receive()
@@ -104,16 +106,17 @@ test("BLD-6 an app that answers 401 and exposes no server is built with a warnin
     await send({"type": "http.response.start", "status": 401, "headers": [(b"www-authenticate", b"Bearer")]})
     await send({"type": "http.response.body", "body": b""})
 `;
-  const tried = await build(app);
-  const { manifest, warnings } = success(tried);
-  expect(manifest).toBeNull();
-  expect(warnings).toMatchObject([{ code: "lists_not_read" }]);
-  expect(tried.log).toContainEqual({
-    phase: "inspect",
-    kind: "warning",
-    text: expect.stringContaining("could not be read"),
-  });
-});
+    const tried = await build(app);
+    const { manifest, warnings } = success(tried);
+    expect(manifest).toBeNull();
+    expect(warnings).toMatchObject([{ code: "lists_not_read" }]);
+    expect(tried.log).toContainEqual({
+      phase: "inspect",
+      kind: "warning",
+      text: expect.stringContaining("could not be read"),
+    });
+  },
+);
 
 test.runIf(isThorough)("BLD-6 a server without tools, resources and prompts gets a warning", async () => {
   const tried = await build('from mcp.server import MCPServer\nmcp = MCPServer("Empty")\n');

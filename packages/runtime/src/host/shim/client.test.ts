@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { type TestContext, test } from "vitest";
+import { isThorough } from "../../../../../tests/thorough.ts";
 import { shortDirectory } from "../../testing/short-directory.ts";
 import type { Command } from "../process/child.ts";
 import type { HostedProcess, OutputChunk } from "../process/host.ts";
@@ -52,16 +53,18 @@ test.concurrent("RUN-8 a command that the kernel refuses fails alone; the shim a
   expect(neighbor.hasEnded).toBe(false);
 });
 
-test.concurrent("RUN-8 a hanging shim is replaced by the next runner", { timeout: 60_000 }, async (context) => {
-  const { expect } = context;
-  const { shimOf } = await setUp(context);
-  const hung = await shimOf(1).owner();
-  process.kill(pidOf(hung), "SIGSTOP");
-  const second = shimOf(2);
-  expect(await second.owner()).not.toBe(hung);
-  expect(await ownerRuns(hung)).toBe(false);
-  await start(second, "1000");
-});
+test
+  .runIf(isThorough)
+  .concurrent("RUN-8 a hanging shim is replaced by the next runner", { timeout: 60_000 }, async (context) => {
+    const { expect } = context;
+    const { shimOf } = await setUp(context);
+    const hung = await shimOf(1).owner();
+    process.kill(pidOf(hung), "SIGSTOP");
+    const second = shimOf(2);
+    expect(await second.owner()).not.toBe(hung);
+    expect(await ownerRuns(hung)).toBe(false);
+    await start(second, "1000");
+  });
 
 test.concurrent("RUN-8 a hanging shim is replaced by its own runner", { timeout: 60_000 }, async (context) => {
   const { expect } = context;
@@ -72,15 +75,17 @@ test.concurrent("RUN-8 a hanging shim is replaced by its own runner", { timeout:
   await start(shim, "1000");
 });
 
-test.concurrent("RUN-8 a hanging shim does not outlive the shutdown of its runner", async (context) => {
-  const { expect } = context;
-  const { shimOf } = await setUp(context);
-  const shim = shimOf(1);
-  const owner = await shim.owner();
-  process.kill(pidOf(owner), "SIGSTOP");
-  await shim.shutDown();
-  await expect.poll(() => ownerRuns(owner)).toBe(false);
-});
+test
+  .runIf(isThorough)
+  .concurrent("RUN-8 a hanging shim does not outlive the shutdown of its runner", async (context) => {
+    const { expect } = context;
+    const { shimOf } = await setUp(context);
+    const shim = shimOf(1);
+    const owner = await shim.owner();
+    process.kill(pidOf(owner), "SIGSTOP");
+    await shim.shutDown();
+    await expect.poll(() => ownerRuns(owner)).toBe(false);
+  });
 
 test.concurrent("RUN-5 RUN-8 output continues after the part that a runner has kept, and that the next one knows to be kept", async (context) => {
   const { expect } = context;
