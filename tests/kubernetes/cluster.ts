@@ -176,7 +176,8 @@ async function prepareNetwork(): Promise<void> {
   for (const { address } of nodes) await run("ip", ["address", "add", `${address}/32`, "dev", "lo"]);
   await writeFile("/proc/sys/net/ipv4/ip_forward", "1");
   // A Service or pod that is gone is refused. On the way to the internet, something else might answer in its place.
+  // OUTPUT still sees the first route of a request to a Service, through `tap0`, when its pod has been chosen already.
   for (const network of [serviceNetwork, podNetwork])
-    for (const chain of ["OUTPUT", "FORWARD"])
-      await run("iptables", ["-A", chain, "-o", "tap0", "-d", network, "-j", "REJECT"]);
+    for (const [chain, ...first] of [["OUTPUT", "-m", "conntrack", "!", "--ctstate", "DNAT"], ["FORWARD"]])
+      await run("iptables", ["-A", `${chain}`, ...first, "-o", "tap0", "-d", network, "-j", "REJECT"]);
 }
