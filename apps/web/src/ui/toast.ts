@@ -32,8 +32,13 @@ function toaster(): Promise<typeof Sonner> {
   return loadedToaster;
 }
 
-/** An HTTP failure becomes its status text, anything else its message (UI-1). */
+/**
+ * An HTTP failure becomes its status text, anything else its message (UI-1). A session that has ended meanwhile, such as in
+ * another tab, loses nothing that was entered here.
+ */
 export function failureText(error: unknown): string {
+  if (error instanceof Error && "code" in error && error.code === "unauthenticated")
+    return "You are signed out. Sign in in another tab, then try again here: nothing that you entered is lost.";
   if (error instanceof Response) return error.statusText || `HTTP ${error.status}`;
   // Network failures in Chromium, Firefox and Safari.
   if (error instanceof TypeError && /failed to fetch|networkerror|load failed/i.test(error.message))
