@@ -200,7 +200,7 @@ export class KubernetesServers implements ServerDriver {
       return null;
     }
     const { last, stored } = claimed;
-    const onOutput = stored === undefined ? claimed.onOutput : unlessStored(claimed.onOutput, await stored(), last);
+    const onOutput = stored === undefined ? claimed.onOutput : unlessStored(claimed.onOutput, await stored());
     const running = this.#follow(this.#podServer(pod, { onOutput, last, secret }));
     return { handle: running.handle(instanceId, address), isFrozen: false };
   }

@@ -1,4 +1,4 @@
-import type { LastLines, OutputSink, OutputStream } from "../../port/execution.ts";
+import type { OutputSink, OutputStream } from "../../port/execution.ts";
 import type { StoredLines } from "../../port/servers.ts";
 
 /** Lines before `ms` are stored, and the first `count` of that millisecond. */
@@ -6,14 +6,12 @@ type Mark = { readonly ms: number; count: number };
 
 /**
  * Skips the lines of a log that are stored already, by their times, until the first that isn't: the clock may be set back
- * later.
- *
- * @param last streams with a last line need no such comparison
+ * later. Also lines after those that this runner has kept itself: another one may have led since.
  */
-export function unlessStored(onOutput: OutputSink, stored: StoredLines, last: LastLines): OutputSink {
+export function unlessStored(onOutput: OutputSink, stored: StoredLines): OutputSink {
   const marks = new Map<OutputStream, Mark>();
   for (const stream of ["stdout", "stderr"] as const) {
-    const mark = last[stream] === undefined ? markOf(stream, stored) : null;
+    const mark = markOf(stream, stored);
     if (mark !== null) marks.set(stream, mark);
   }
   return (stream, line, time, sequence) => {
@@ -29,8 +27,11 @@ export function unlessStored(onOutput: OutputSink, stored: StoredLines, last: La
 
 function markOf(stream: OutputStream, { lines, isAll }: StoredLines): Mark | null {
   const times = lines.filter((line) => line.stream === stream).map(({ time }) => time.getTime());
-  const [ms] = times;
-  if (ms !== undefined) return { ms, count: times.filter((each) => each === ms).length };
+  if (times.length > 0) {
+    // Lines that a runner had kept are stored later than newer ones of another.
+    const ms = Math.max(...times);
+    return { ms, count: times.filter((each) => each === ms).length };
+  }
   // Its last stored line is older than all of these.
   const oldest = lines.at(-1);
   return isAll || oldest === undefined ? null : { ms: oldest.time.getTime(), count: 0 };
