@@ -1,6 +1,6 @@
 import type { LiveCall, Memory } from "./live-call.ts";
 
-/** Calls without their client, all servers together, and of one. */
+/** Calls without their client, tasks among them, all servers together, and of one. */
 const maxCalls = 1000;
 const maxCallsOfProject = 100;
 /** Bytes of their requests. */
