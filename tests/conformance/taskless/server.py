@@ -8,6 +8,7 @@ import asyncio
 import mcp_types as types
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError
+from fastmcp.server.middleware import Middleware
 from mcp.shared.exceptions import MCPError
 
 mcp = FastMCP("taskless", version="1.0.0")
@@ -47,11 +48,23 @@ async def failing_job() -> str:
     raise ToolError("This job fails")
 
 
+class Breaks(Middleware):
+    """FastMCP makes a tool's error of what a tool raises; middleware can break the protocol."""
+
+    async def on_call_tool(self, context, call_next):
+        if context.message.name == "protocol_error_job":
+            await asyncio.sleep(A_WHILE)
+            raise MCPError(code=types.INTERNAL_ERROR, message="This job breaks the protocol")
+        return await call_next(context)
+
+
+mcp.add_middleware(Breaks())
+
+
 @mcp.tool
 async def protocol_error_job() -> str:
     """Ends with an error of the protocol."""
-    await asyncio.sleep(A_WHILE)
-    raise MCPError(code=types.INTERNAL_ERROR, message="This job breaks the protocol")
+    return "never"
 
 
 @mcp.tool
