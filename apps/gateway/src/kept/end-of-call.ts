@@ -12,19 +12,19 @@ export function endOf(live: LiveCall, error?: unknown): Ended | null {
   const ended = endOfCall(live, error);
   if (!live.isTask || live.task === null) return ended;
   // Its client has an id, so how it ended must be there to be asked for.
-  if (ended === null) return { state: "waiting", known: null, message: { error: refusalOf(live, error) } };
+  if (ended === null) return { state: "waiting", known: null, message: refusalOf(live, error) };
   const result = membersOf(ended.message?.result);
   if (live.admitted.peek.era !== "modern" || result.resultType !== "input_required") return ended;
   return { ...ended, state: "asking", message: live.task.asking(live.admitted, result) };
 }
 
 /** Why a task wasn't run: what the server or the gateway answered. */
-function refusalOf(live: LiveCall, error: unknown): unknown {
+function refusalOf(live: LiveCall, error: unknown): Message {
   const answered = messagesIn(live.takeBytes()?.toString("utf8") ?? "").find((message) => message.error !== undefined);
-  if (answered) return answered.error;
-  if (!(error instanceof GatewayError)) return { code: -32603, message: "The call was not sent to its server." };
-  if (error.rpcAnswer && "error" in error.rpcAnswer) return error.rpcAnswer.error;
-  return { code: error.rpcCode, message: error.message, data: { towpath: error.code } };
+  if (answered) return { error: answered.error };
+  if (!(error instanceof GatewayError))
+    return { error: { code: -32603, message: "The call was not sent to its server." } };
+  return error.rpcAnswer ?? { error: { code: error.rpcCode, message: error.message, data: { towpath: error.code } } };
 }
 
 function endOfCall(live: LiveCall, error?: unknown): Ended | null {

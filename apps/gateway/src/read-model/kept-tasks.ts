@@ -112,7 +112,7 @@ export class KeptTaskStore {
     return rowCount === 1;
   }
 
-  /** Whether a server offers tasks itself, as its last handshake of an era said; null: no gateway has seen one. */
+  /** Whether a server offers tasks itself, as its last handshake of an era reported; null: no gateway has seen one. */
   async supportOf(serverId: string, era: string): Promise<boolean | null> {
     const { rows } = await this.#pool.query<{ isOwn: boolean }>(
       `SELECT is_own AS "isOwn" FROM task_support WHERE server_id = $1 AND era = $2`,

@@ -201,7 +201,7 @@ function created(era: TaskEra, taskId: string, { startedAt, keepMs }: { startedA
   return era === "legacy" ? { task } : { ...task, resultType: "task" };
 }
 
-/** In 2025-11-25, a server goes on when its connection closes: it is told by a message. */
+/** In 2025-11-25, a server goes on when its connection closes: it learns by a message. */
 async function tellServer(admitted: Admitted, forward: Forward): Promise<void> {
   const { session, peek } = admitted;
   // In 2026-07-28, closing the stream cancels.
@@ -209,6 +209,6 @@ async function tellServer(admitted: Admitted, forward: Forward): Promise<void> {
   session.canceled ??= new Set();
   session.canceled.add(peek.id);
   const params = { requestId: peek.id, reason: "The task was canceled." };
-  const told = forward(ownRequest(admitted, { message: { method: "notifications/cancelled", params }, name: null }));
-  await Promise.race([told.catch(() => {}), sleep(tellWithinMs, undefined, { ref: false })]);
+  const sent = forward(ownRequest(admitted, { message: { method: "notifications/cancelled", params }, name: null }));
+  await Promise.race([sent.catch(() => {}), sleep(tellWithinMs, undefined, { ref: false })]);
 }

@@ -89,7 +89,11 @@ export const taskSupport = pgTable(
     isOwn: boolean().notNull(),
     seenAt: instant().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.serverId, table.era] }), index().on(table.seenAt)],
+  (table) => [
+    primaryKey({ columns: [table.serverId, table.era] }),
+    index().on(table.projectId),
+    index().on(table.seenAt),
+  ],
 );
 
 /** Gateways say it again with each handshake, at most hourly. */
