@@ -199,7 +199,7 @@ test("CAP-2 a task of 2026-07-28 that needs input says so, takes answers one by 
   const { taskId } = (await ask("tools/call", { name: "ask", arguments: { a: 1 } })).result;
   const get = async () => (await ask("tasks/get", { taskId })).result;
   await expect.poll(async () => (await get()).status).toBe("input_required");
-  expect(Object.keys((await get()).inputRequests)).toEqual(["name"]);
+  expect(Object.keys((await get()).inputRequests ?? {})).toEqual(["name"]);
   const answers = (key: string, name: string) => ({
     taskId,
     inputResponses: { [key]: { action: "accept", content: { name } } },

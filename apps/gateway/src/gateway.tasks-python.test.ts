@@ -20,7 +20,7 @@ beforeAll(async () => {
   if (!isThorough) return;
   directory = await mkdtemp(join(tmpdir(), "tp-tasks-"));
   const path = join(directory, "mcp.sock");
-  const python = ["run", "--no-project", "--with", "fastmcp==2.13.3", "python", script, path, join(directory, "runs")];
+  const python = ["run", "--no-project", "--with", "mcp==1.26.0", "--with", "uvicorn", "python", script, path, join(directory, "runs")];
   child = spawn("uv", python, { stdio: ["ignore", "ignore", "inherit"], detached: true });
   await until(() => existsSync(path), 150_000);
   server = await rig.deploy((_request, response) => response.destroy());
@@ -32,7 +32,7 @@ afterAll(async () => {
   if (directory) await rm(directory, { recursive: true, force: true });
 });
 
-test.runIf(isThorough)("CAP-2 a server of FastMCP 2, which has no tasks, runs calls as tasks and ends a canceled one", async () => {
+test.runIf(isThorough)("CAP-2 a server of Python's SDK 1, which has no tasks, runs calls as tasks and ends a canceled one", async () => {
   const { client } = await connectLegacy(server.url);
   const { tasks } = client.experimental;
   const create = async (call: string, seconds: number) => {
