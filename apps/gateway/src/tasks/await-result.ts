@@ -6,8 +6,8 @@ import { lookMs } from "../kept/repeats.ts";
 import type { Message } from "../portal/messages-in.ts";
 import type { StoredTask } from "../read-model/kept-tasks.ts";
 import { questionsIn } from "./questions.ts";
-import { type Found, whenFetched } from "./serve-task.ts";
 import { ofTask } from "./server-requests.ts";
+import { type Found, whenFetched } from "./serving.ts";
 import { endWithoutResult } from "./task-view.ts";
 
 /** After this long the client gets the head of its answer, and a comment every so often, so that nothing times out. */

@@ -1,14 +1,12 @@
 import type { Rest } from "../call/answer.ts";
 import { reply } from "../call/reply.ts";
 import type { Admitted } from "../call/states.ts";
-import type { SealedResults } from "../kept/sealed-results.ts";
-import type { TaskOfCall } from "../kept/task-of-call.ts";
 import type { Message } from "../portal/messages-in.ts";
-import { checkModern, membersOf, type PortalRequest, parsePortalMessage } from "../portal/portal-request.ts";
-import type { NewCall } from "../read-model/kept-calls.ts";
-import type { KeptTaskStore, StoredTask, TaskCursor } from "../read-model/kept-tasks.ts";
+import { checkModern, membersOf, parsePortalMessage } from "../portal/portal-request.ts";
+import type { StoredTask, TaskCursor } from "../read-model/kept-tasks.ts";
 import { answered, askingIn, nextRound, openQuestions } from "./asking.ts";
 import { awaitResult } from "./await-result.ts";
+import { type Found, type ServeParts, type Serving, whenFetched } from "./serving.ts";
 import type { TaskEra } from "./task-era.ts";
 import { listOwnerOf } from "./task-ids.ts";
 import { detailedView, viewOf } from "./task-view.ts";
@@ -16,17 +14,7 @@ import type { TaskParts } from "./tasks.ts";
 
 const pageSize = 50;
 
-export type ServeParts = TaskParts & {
-  readonly store: KeptTaskStore;
-  readonly results: SealedResults;
-  /** Runs a task on, in the background. */
-  readonly resume: (task: TaskOfCall, own: Admitted) => Promise<void>;
-  readonly taskFor: (row: NewCall, round: number) => TaskOfCall;
-};
-
 type Asked = { readonly admitted: Admitted; readonly era: TaskEra };
-export type Serving = { readonly parts: ServeParts; readonly admitted: Admitted; readonly message: PortalRequest };
-
 /** Whether a request names a task of the gateway's. */
 export function isOfTasks({ ids }: Pick<TaskParts, "ids">, admitted: Admitted): boolean {
   return ids.open(admitted.peek.target, admitted) !== null;
@@ -65,8 +53,6 @@ export async function serveTask(parts: ServeParts, { admitted, era }: Asked): Pr
       return replyWith(admitted, { jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } }, 404);
   }
 }
-
-export type Found = Serving & { readonly task: StoredTask; readonly taskId: string };
 
 /** With its result, as 2026-07-28 has no other way to it; or with what is asked. */
 async function getTask(found: Found): Promise<Rest> {
@@ -156,17 +142,6 @@ function cursorIn(cursor: unknown): TaskCursor | undefined {
   const text = Buffer.from(String(cursor), "base64url").toString("latin1");
   const [, time, id] = /^(\d{1,14}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(text) ?? [];
   return time === undefined || id === undefined ? undefined : { startedAt: new Date(Number(time)), id };
-}
-
-/** The client has the result once it has got all of the answer. */
-export function whenFetched({ parts, admitted, task }: Found): void {
-  const { response } = admitted.call;
-  response.once("close", () => {
-    if (!response.writableFinished) return;
-    parts.keptCalls.store.fetched(task.id).catch((error: unknown) => {
-      parts.log.warn({ err: error }, "that a task's result was fetched can't be stored");
-    });
-  });
 }
 
 const answer = (admitted: Admitted, result: Message): Rest =>

@@ -4,7 +4,7 @@ import { membersOf } from "../portal/portal-request.ts";
 /** Of an event that is still to end. */
 const maxPending = 1024 * 1024;
 
-export const relatedTask = "io.modelcontextprotocol/related-task";
+const relatedTask = "io.modelcontextprotocol/related-task";
 
 /** A message with the task that it belongs to (2025-11-25). */
 export function ofTask(message: Message, key: "params" | "result", taskId: string): Message {

@@ -14,7 +14,7 @@ type Asked = {
 };
 
 /** A server of both eras that knows nothing of tasks, and counts what it runs. */
-export type TasklessServer = {
+type TasklessServer = {
   readonly listener: RequestListener;
   /** The parameters of each call, in order. */
   readonly runs: Params[];
@@ -34,7 +34,7 @@ const question = {
  * Tools: `quick` answers at once; `work` once it is released; `fail` and `break` so, with a tool's error and a broken
  * connection; `ask` asks for a name: in 2026-07-28 after a while, twice.
  */
-export function createTasklessServer(): TasklessServer {
+function createTasklessServer(): TasklessServer {
   const waiting: (() => void)[] = [];
   const questions = new Map<unknown, (name: string) => void>();
   const runs: Params[] = [];
