@@ -18,12 +18,24 @@ export function endOf(live: LiveCall, error?: unknown): Ended | null {
   return { ...ended, state: "asking", message: live.task.asking(live.admitted, result) };
 }
 
+/** The end of a task that wasn't run, if nothing more is known. */
+export const notSent = {
+  state: "waiting",
+  known: null,
+  message: {
+    error: {
+      code: -32050,
+      message: "The call was not sent to its server, so it was not run. To run it, send it again under another key.",
+      data: { towpath: "server_unreachable" },
+    },
+  },
+} as const satisfies Ended;
+
 /** Why a task wasn't run: what the server or the gateway answered. */
 function refusalOf(live: LiveCall, error: unknown): Message {
   const answered = messagesIn(live.takeBytes()?.toString("utf8") ?? "").find((message) => message.error !== undefined);
   if (answered) return { error: answered.error };
-  if (!(error instanceof GatewayError))
-    return { error: { code: -32603, message: "The call was not sent to its server." } };
+  if (!(error instanceof GatewayError)) return notSent.message;
   return error.rpcAnswer ?? { error: { code: error.rpcCode, message: error.message, data: { towpath: error.code } } };
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Message } from "../portal/messages-in.ts";
 import type { KeptCallStore } from "../read-model/kept-calls.ts";
+import { notSent } from "./end-of-call.ts";
 import type { Ended, LiveCall } from "./live-call.ts";
 import type { SealedResults } from "./sealed-results.ts";
 
@@ -57,8 +58,8 @@ export class Ends {
     const { store, results, quota } = this.#parts;
     const { row, admitted, identity } = live;
     if ((await live.claimed) === false) return;
-    if (ended === null) return store.release(row.id);
-    const { message, ...end } = ended;
+    if (ended === null && (await store.release(row.id))) return;
+    const { message, ...end } = ended ?? notSent;
     const hasResult = end.state === "waiting" || end.state === "dropped";
     // A client that has its result doesn't ask again, unless it has a key.
     if (identity.kind !== "key" && hasResult && (await delivered) && (await store.delivered(row.id))) return;
@@ -66,7 +67,7 @@ export class Ends {
     const { keepResultsMinutes, unattendedMinutes } = admitted.call.route;
     const keepMs =
       end.state === "asking" ? unattendedMinutes * 60_000 : (row.task?.keepMs ?? keepResultsMinutes * 60_000);
-    await store.end(row, { ...end, keepMs, isFailed: isFailed(ended) }, result, quota);
+    await store.end(row, { ...end, keepMs, isFailed: isFailed(ended ?? notSent) }, result, quota);
     if (message !== null && (await delivered)) await store.fetched(row.id);
   }
 }

@@ -204,7 +204,9 @@ export class KeptCalls {
   /** Its row must be there. False: it can't, now. */
   #becomesTask(live: LiveCall): boolean {
     const { task } = live;
-    if (!task || this.#isStopping || !(task.isAskedFor || task.response.canDetach)) return false;
+    // A client that left without its task can't ask for it.
+    if (!task || this.#isStopping || task.response.destroyed) return false;
+    if (!task.isAskedFor && !task.response.canDetach) return false;
     if (!this.#unattended.hasRoomFor(live)) return false;
     live.becomesTask();
     task.give(live.row);

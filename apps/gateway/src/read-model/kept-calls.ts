@@ -94,9 +94,17 @@ export class KeptCallStore {
     return this.find(claim);
   }
 
-  /** Nothing of a call was executed: the next one with its claim is the first. */
-  async release(id: string): Promise<void> {
-    await this.#pool.query("DELETE FROM kept_call WHERE id = $1", [id]);
+  /**
+   * Nothing of a call was executed: the next one with its claim is the first. False: somebody has it as a task, and must
+   * learn how it ended.
+   */
+  async release(id: string): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `WITH gone AS (DELETE FROM kept_call WHERE id = $1 AND NOT (is_awaited AND task_keep_ms IS NOT NULL))
+       SELECT FROM kept_call WHERE id = $1 AND is_awaited AND task_keep_ms IS NOT NULL`,
+      [id],
+    );
+    return rowCount === 0;
   }
 
   /** Its client has got the result. False: somebody else waits for it. */

@@ -49,13 +49,18 @@ export class KeptTaskStore {
     return this.list(owner, after, limit);
   }
 
-  /** A kept call is a task from now on. */
-  async mark(id: string, { owner, keepMs }: { readonly owner: string | null; readonly keepMs: number }): Promise<void> {
-    await this.#pool.query(
-      `UPDATE kept_call SET task_owner = coalesce(task_owner, $2), task_keep_ms = coalesce(task_keep_ms, $3)
+  /** Somebody gets the id of a kept call as a task. False: the call is gone, as it wasn't run. */
+  async mark(
+    id: string,
+    { owner, keepMs }: { readonly owner: string | null; readonly keepMs: number },
+  ): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `UPDATE kept_call SET task_owner = coalesce(task_owner, $2), task_keep_ms = coalesce(task_keep_ms, $3),
+         is_awaited = true
        WHERE id = $1`,
       [id, owner, keepMs],
     );
+    return rowCount === 1;
   }
 
   /** The messages of a running task's server that wait for the client, in place of those before. */

@@ -7,6 +7,7 @@ import { reply } from "../call/reply.ts";
 import type { Admitted } from "../call/states.ts";
 import { sessionIdHeader, withoutCompression } from "../forward/headers.ts";
 import { GatewayError } from "../gateway-error.ts";
+import { notRun } from "../kept/answer-repeat.ts";
 import type { KeptCalls } from "../kept/kept-calls.ts";
 import type { SealedResults } from "../kept/sealed-results.ts";
 import type { TaskOfCall, TaskRow } from "../kept/task-of-call.ts";
@@ -146,7 +147,7 @@ export class Tasks {
         ]);
       },
       repeat: async (to, given) => {
-        await this.#store.mark(given.id, { owner, keepMs });
+        if (!(await this.#store.mark(given.id, { owner, keepMs }))) throw notRun();
         const body = Buffer.from(messageFor(to, given));
         return reply(to, { status: 200, type: "application/json", sessionId: to.session?.id ?? null, body });
       },

@@ -153,7 +153,7 @@ async function askModern(url: URL, { headers, params }: Asked, signal: AbortSign
   for (;;) {
     const got = await send("tasks/get", taskId, { taskId });
     if (!/"status":"working"/.test(await got.clone().text())) return endIn(got, true);
-    await sleep(200, undefined, { signal });
+    await sleep(1000, undefined, { signal });
   }
 }
 
