@@ -28,7 +28,24 @@ export function suiteProgram(): string {
  * when the server is down, so compare both sides.
  */
 export async function runSuite(url: string, revision: (typeof revisions)[number]): Promise<Map<string, Verdict>> {
-  const child = spawn(process.execPath, [suiteProgram(), "server", "--url", url, "--requirements", revision], {
+  const output = await run(url, "--requirements", revision);
+  const verdicts = new Map<string, Verdict>();
+  for (const [, scenario, passed, failed] of output.matchAll(/^[✓✗] ([\w-]+): (\d+) passed, (\d+) failed$/gm)) {
+    if (scenario) verdicts.set(scenario, { passed: Number(passed), failed: Number(failed) });
+  }
+  return verdicts;
+}
+
+/** Runs one scenario. */
+export async function runScenario(url: string, scenario: string): Promise<Verdict> {
+  const output = await run(url, "--scenario", scenario);
+  const [, passed, failed] = /^Passed: (\d+)\/\d+, (\d+) failed/m.exec(output) ?? [];
+  if (passed === undefined || failed === undefined) throw new Error(`The suite gave no verdict: ${output}`);
+  return { passed: Number(passed), failed: Number(failed) };
+}
+
+async function run(url: string, ...options: string[]): Promise<string> {
+  const child = spawn(process.execPath, [suiteProgram(), "server", "--url", url, ...options], {
     cwd: dirname(suiteProgram()),
     stdio: ["ignore", "pipe", "ignore"],
   });
@@ -37,11 +54,7 @@ export async function runSuite(url: string, revision: (typeof revisions)[number]
     output += chunk.toString();
   });
   await once(child, "close");
-  const verdicts = new Map<string, Verdict>();
-  for (const [, scenario, passed, failed] of output.matchAll(/^[✓✗] ([\w-]+): (\d+) passed, (\d+) failed$/gm)) {
-    if (scenario) verdicts.set(scenario, { passed: Number(passed), failed: Number(failed) });
-  }
-  return verdicts;
+  return output;
 }
 
 /** Starts the server without Towpath, guarded against foreign hosts as a bare server must be. */

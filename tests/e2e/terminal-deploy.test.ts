@@ -119,6 +119,58 @@ test.runIf(isThorough)(
   },
 );
 
+test.runIf(isThorough)(
+  "CAP-2 PRJ-14 a call under way ends on the version that runs it while a new one goes live, and its repeat gets the result",
+  { timeout: 240_000 },
+  async () => {
+    const source = await mkdtemp(join(tmpdir(), "towpath-redeploy-"));
+    const long = "redeployed-under-way";
+    // A session and a call of 45 s, which the plain server has not.
+    const write = (version: string) =>
+      writeFile(
+        join(source, "server.py"),
+        plainServer({ version: `"${version}"`, long: `"ended in ${version}"` }, "import asyncio\n")
+          .replace('headers = [(b"content-type"', 'headers = [(b"mcp-session-id", b"one"), (b"content-type"')
+          .replace(
+            "            result = answer(",
+            '            long = (message.get("params") or {}).get("name") == "long"\n' +
+              "            await asyncio.sleep(45 if long else 0)\n            result = answer(",
+          ),
+      );
+    const live = async (...options: string[]) => {
+      const args = ["deploy", source, "--name", long, ...options, "--data-dir", dataDirectory];
+      expect((await towpath(...args)).stdout).toContain("Live: ");
+    };
+    await writeFile(join(source, "requirements.txt"), plainRequirements);
+    await write("first");
+    await live("--entrypoint", "server.py", "--public");
+    const url = `${inject("serversUrl")}/${long}/mcp`;
+    const post = (message: object, headers: Record<string, string> = {}, signal?: AbortSignal) =>
+      fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...message }),
+        ...(signal && { signal }),
+      });
+    const opened = async () => {
+      const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } };
+      const answer = await post({ method: "initialize", params });
+      await answer.text();
+      return { "mcp-session-id": answer.headers.get("mcp-session-id") ?? "" };
+    };
+    const call = (name: string) => ({ method: "tools/call", params: { name, arguments: {} } });
+    const keyed = { ...(await opened()), "idempotency-key": "once" };
+    await post(call("long"), keyed, AbortSignal.timeout(1500)).catch(() => {});
+    await write("second");
+    await live();
+    expect(await (await post(call("version"), await opened())).text()).toContain("second");
+    const state = "SELECT state FROM kept_call JOIN project ON project.id = project_id WHERE project.name = $1";
+    expect((await database.query(state, [long])).rows).toEqual([{ state: "running" }]);
+    expect(await (await post(call("long"), keyed)).text()).toContain("ended in first");
+    await rm(source, { recursive: true });
+  },
+);
+
 /** Starts a deploy and resolves with the running command once the build has printed its first line. */
 async function deployUntilFirstLine() {
   const args = ["deploy", directory, "--name", name, "--rebuild", "--data-dir", dataDirectory];

@@ -151,7 +151,7 @@ async function compose(base: Base) {
     ...servers.parts,
     ...limits.parts,
     ...portals,
-    keptCalls: kept.keptCalls,
+    tasks: kept.tasks,
     announce,
     routes,
     metrics,

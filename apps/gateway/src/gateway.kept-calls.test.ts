@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { callOf, deployCounting, RawClient } from "./testing/counting-server.ts";
-import { openRig, until } from "./testing/rig.ts";
+import { insertDeployment, openRig, until } from "./testing/rig.ts";
 
 const rig = openRig();
 
@@ -155,6 +156,35 @@ test("CAP-2 an end that nobody saw is unknown and not retried; what was never se
   rig.runner.servers.set(server.deploymentId, { instanceId, endpoint });
   await until(async () => (await moved.result(2)).result?.content[0]?.text === "run 2");
   expect(counting.runs).toHaveLength(2);
+});
+
+test("CAP-2 a call ends on the version that runs it while a new one goes live, and its repeat gets that result", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  const next = await deployCounting(rig);
+  const client = new RawClient(server.url, { ...(await caller()), ...key("moved") });
+  await client.breakOff(1, callOf(), () => until(() => counting.runs.length === 1));
+  const deploymentId = randomUUID();
+  await insertDeployment(rig.database.pool, { ...server, deploymentId });
+  const running = rig.runner.servers.get(next.server.deploymentId);
+  if (!running) throw new Error("it was deployed");
+  rig.runner.servers.set(deploymentId, running);
+  await rig.database.pool.query("UPDATE route SET deployment_id = $2 WHERE project_id = $1", [
+    server.projectId,
+    deploymentId,
+  ]);
+  next.counting.release();
+  const other = new RawClient(server.url, await caller());
+  await until(async () => {
+    // Until the gateway knows the new version, the old one doesn't answer.
+    const called = other.call(1, callOf(2), AbortSignal.timeout(300));
+    await called.then((answer) => answer.text()).catch(() => {});
+    return next.counting.runs.length > 0;
+  });
+  const repeated = client.result(2);
+  counting.release();
+  expect((await repeated).result?.structuredContent).toEqual({ amount: 1 });
+  expect(counting.runs.filter((asked) => JSON.stringify(asked) === '{"amount":1}')).toHaveLength(1);
+  expect(next.counting.runs).not.toContainEqual({ amount: 1 });
 });
 
 test("CAP-2 after its time a result is gone and its key is free; switched off, calls end with their connection", async () => {

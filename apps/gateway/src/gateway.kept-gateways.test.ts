@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, callOf, deployCounting, RawClient } from "./testing/counting-server.ts";
 import { type GatewayProcess, startGatewayProcess } from "./testing/gateway-process.ts";
 import { type DeployedServer, openRig, until } from "./testing/rig.ts";
+import { askModern, deployTaskless } from "./testing/taskless-server.ts";
 
 // Two gateways in processes of their own, as on two hosts.
 
@@ -136,5 +137,54 @@ test("CAP-2 a gateway that is stopped waits for calls without a client, whose re
   setTimeout(() => counting.release(), 700);
   await gateways[0]?.ended;
   expect(textOf(await client.at(there).result(2))).toBe("run 1");
+  gateways[0] = await start(directories[0] ?? "");
+}, 60_000);
+
+test("CAP-2 GW-14 a task is asked for, answered and canceled at another gateway than the one that runs it", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const who = await caller();
+  const [here, there] = await urlsOf(server, who);
+  await askModern(here, who, { method: "server/discover" });
+  const task = async (name: string) =>
+    (await askModern(here, who, { method: "tools/call", params: { name } })).result.taskId;
+  const at = (method: string, params: object) => askModern(there, who, { method, params });
+  const status = async (taskId: string) => (await at("tasks/get", { taskId })).result.status;
+  const [asking, working, canceled] = [await task("ask"), await task("work"), await task("work")];
+  await expect.poll(() => status(asking)).toBe("input_required");
+  const inputResponses = { name: { action: "accept", content: { name: "Ada" } } };
+  await at("tasks/update", { taskId: asking, inputResponses });
+  await expect.poll(() => status(asking)).toBe("input_required");
+  await at("tasks/update", { taskId: asking, inputResponses: { "2/name": inputResponses.name } });
+  await expect.poll(() => status(asking)).toBe("completed");
+  await at("tasks/cancel", { taskId: canceled });
+  expect(await status(canceled)).toBe("cancelled");
+  await until(() => taskless.closed.length === 1);
+  taskless.release();
+  await expect.poll(() => status(working)).toBe("completed");
+  expect(taskless.runs).toHaveLength(5);
+}, 60_000);
+
+test("CAP-2 RUN-8 after kill -9 of its gateway a task has failed, in words, in both eras", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const who = await caller();
+  const [here, there] = await urlsOf(server, who);
+  await askModern(here, who, { method: "server/discover" });
+  const params = { name: "work" };
+  const modern = (await askModern(here, who, { method: "tools/call", params })).result.taskId;
+  const client = await RawClient.inSession(here, who, "2025-11-25");
+  const created = (await client.result(1, { ...params, task: {} })) as unknown as {
+    result: { task: { taskId: string } };
+  };
+  const { taskId } = created.result.task;
+  await until(() => taskless.runs.length === 2);
+  const blocked = client.at(there).send({ id: 2, method: "tasks/result", params: { taskId } });
+  gateways[0]?.child.kill("SIGKILL");
+  const text = await (await blocked).text();
+  expect(text).toContain("outcome_unknown");
+  expect(text).toMatch(/Nobody knows how the call ended.*gateway that had sent it ended/);
+  const got = await askModern(there, who, { method: "tasks/get", params: { taskId: modern } });
+  expect(got.result).toMatchObject({ status: "failed", error: { data: { towpath: "outcome_unknown" } } });
+  taskless.release();
+  await gateways[0]?.ended;
   gateways[0] = await start(directories[0] ?? "");
 }, 60_000);

@@ -48,6 +48,8 @@ import { SignIns } from "./record/sign-ins.ts";
 import { maxSpoolBytes, Spool } from "./record/spool.ts";
 import { RouteTable } from "./route/route-table.ts";
 import { createSleeping } from "./sleeping/sleeping.ts";
+import { createTaskIds } from "./tasks/task-ids.ts";
+import { Tasks } from "./tasks/tasks.ts";
 import { spanOf } from "./tracing/span.ts";
 import { createTracer } from "./tracing/tracer.ts";
 import { type Announce, createAnnounce } from "./workers/news.ts";
@@ -275,8 +277,10 @@ export function createKeptCalls(base: Base, parts: Pick<KeptCallParts, "recorder
   const { secret, secrets, keptBytes: quota, share } = config;
   const results = new SealedResults(secret, secrets.previous);
   const keptCalls = new KeptCalls({ ...parts, pool, log, results, quota, share, announce });
+  const ids = createTaskIds(secret, secrets.previous);
   return {
     keptCalls,
+    tasks: new Tasks({ ...parts, pool, log, keptCalls, results, ids }),
     readings: [gauge("calls_unattended", "Calls that run without their client", () => keptCalls.unattended)],
     start: () => keptCalls.start(notifications, { sweeps: config.workerIndex === 0 }),
   };

@@ -35,6 +35,7 @@ const recordedKeys = {
   "gateway-state": "02ff58f82edbe29cff0e6f7911de88997a394b07c7271c74177b0efc0ad3c2e4",
   mail: "c184f571c219e3e386a1fd4e8c29b00c6bbb31107b7e38852eeb319a7045a051",
   "kept-result": "8320775554daf4071af45ce2954b16848d9f400297de754133f94efcd314bc81",
+  "task-id": "2e093ce1cb94252f20ed32f76ddaaa9deda1babc2c1fcd37ea25c8770053ab70",
 };
 
 test("KEY-2 the keys of every purpose are those with which stored data was made", () => {

@@ -132,6 +132,7 @@ export function admit(
     site,
     headers: listedTools ? withoutCompression(own) : own,
     listedTools,
+    change: null,
     kept: null,
   };
 }

@@ -1,7 +1,6 @@
 import type { AssertIdentity } from "../forward/assertions.ts";
 import { forwardToTarget, type TargetParts } from "../forward/to-target.ts";
 import { credentialsEnded, type GatewayError, type RpcId } from "../gateway-error.ts";
-import type { KeptCalls } from "../kept/kept-calls.ts";
 import type { FairTurns } from "../limits/fair-turns.ts";
 import { readBody } from "../policy/body.ts";
 import type { Capacity } from "../policy/capacity.ts";
@@ -10,11 +9,12 @@ import { answersAsleep } from "../read-model/routes.ts";
 import { countEnded, isLogged, recordRefused } from "../record/record-refused.ts";
 import type { RefusalLimit } from "../record/refusal-limit.ts";
 import type { Sleeping } from "../sleeping/sleeping.ts";
+import type { Tasks } from "../tasks/tasks.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import { type AdmissionParts, admit, authenticate, identify, policies, read } from "./admission.ts";
 import type { Rest } from "./answer.ts";
 import { type RefusalParts, refusalFor, refuse } from "./refuse.ts";
-import { type Admitted, type Logged, type RoutedCall, receive } from "./states.ts";
+import { type Admitted, type CallResponse, type Logged, type RoutedCall, receive } from "./states.ts";
 
 export type CallParts = AdmissionParts &
   TargetParts &
@@ -25,7 +25,7 @@ export type CallParts = AdmissionParts &
     assertIdentity: AssertIdentity;
     refusalLimit: RefusalLimit;
     sleeping: Sleeping;
-    keptCalls: Pick<KeptCalls, "run">;
+    tasks: Pick<Tasks, "run">;
     /** Null: requests are not traced. */
     tracer: Tracer | null;
   };
@@ -34,6 +34,7 @@ export type CallParts = AdmissionParts &
 export async function callServer(parts: CallParts, call: RoutedCall): Promise<void> {
   const received = receive(call, parts.tracer);
   const { route, answer } = received;
+  const { response } = call;
   let logged: Logged = { received };
   let admitted: Admitted | null = null;
   let forwarded: { rest: Rest; isAwaited: boolean } = { rest: "over", isAwaited: false };
@@ -59,7 +60,9 @@ export async function callServer(parts: CallParts, call: RoutedCall): Promise<vo
     logged = ready;
     admitted = ready;
     // Forward: to a running instance; bytes and closes pass in both directions.
-    forwarded = await parts.pendingCalls.track(ready, () => parts.keptCalls.run(ready, () => forward(parts, ready)));
+    forwarded = await parts.pendingCalls.track(ready, () =>
+      parts.tasks.run(ready, (each) => forward(parts, each, response)),
+    );
   } catch (error) {
     const refusal = refusalFor(parts, error, call.id);
     answer.refuse(refusal);
@@ -74,7 +77,8 @@ export async function callServer(parts: CallParts, call: RoutedCall): Promise<vo
   countEnded(parts.metrics, received);
 }
 
-async function forward(parts: CallParts, admitted: Admitted): Promise<Rest> {
+/** `client`: the response to the client itself, which a task has none of any more. */
+async function forward(parts: CallParts, admitted: Admitted, client: CallResponse): Promise<Rest> {
   const { call, received, session } = admitted;
   // A sleeping server need not wake for handshakes and lists (GW-12).
   const isOpenedAsleep = session !== null && session.session.opening !== null && session.session.deploymentId !== null;
@@ -82,7 +86,7 @@ async function forward(parts: CallParts, admitted: Admitted): Promise<Rest> {
     isOpenedAsleep || answersAsleep(call.route, admitted.deploymentId) ? await parts.sleeping.answer(admitted) : null;
   if (asleep !== null) return asleep;
   const rest = await forwardToTarget(parts, admitted);
-  if (parts.openResponses.wasRevoked(call.response)) received.answer.refusal ??= credentialsEnded();
+  if (parts.openResponses.wasRevoked(client)) received.answer.refusal ??= credentialsEnded();
   return rest;
 }
 

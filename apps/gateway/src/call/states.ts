@@ -10,6 +10,7 @@ import type { Principal } from "../policy/credentials.ts";
 import type { OpenedSession, SessionOwner } from "../policy/sessions.ts";
 import { deploymentOf, type Route } from "../read-model/routes.ts";
 import type { Destination } from "../route/server-address.ts";
+import type { ChangeAnswer } from "../tasks/offers.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import { Answer } from "./answer.ts";
 
@@ -129,8 +130,10 @@ export type Admitted = Read & {
   readonly server: ServerKey | null;
   readonly site: Site;
   readonly headers: string[];
-  /** The tools that a list in the answer may name; null if the answer passes unread. */
+  /** The tools that a list in the answer may name; null: all. */
   readonly listedTools: readonly string[] | null;
+  /** What is changed in the answer to offer tasks; null: nothing. */
+  readonly change: ChangeAnswer | null;
   /** Null: it ends with its client. Written by KeptCalls. */
   kept: Keeping | null;
 };

@@ -5,7 +5,7 @@ import type { AnswerEnd } from "../call/answer.ts";
 import type { Admitted } from "../call/states.ts";
 import { corsHeaders } from "../policy/browsers.ts";
 import { idForClient, type SessionHolder, type SessionIds } from "../policy/sessions.ts";
-import { createToolListFilter, Withheld } from "../policy/tool-lists.ts";
+import { createAnswerFilter, Withheld } from "../policy/tool-lists.ts";
 import { type ObserverParts, observe } from "../record/observe.ts";
 import { FilteringHandler, type HeadController } from "./filtering-handler.ts";
 import { headersForClient, sessionIdHeader, withSessionId } from "./headers.ts";
@@ -51,7 +51,7 @@ const leftOut = new Error("the answer is not sent on");
 export function forward(parts: ForwardParts, admitted: Admitted, upstream: Upstream): Promise<Forwarded> {
   return new Promise((resolve) => {
     const handler = new ForwardHandler(parts, { admitted, upstream, resolve });
-    const { call, received, body, listedTools } = admitted;
+    const { call, received, body } = admitted;
     call.response.on("close", handler.onClientClose);
     upstream.dispatcher.dispatch(
       {
@@ -64,9 +64,9 @@ export function forward(parts: ForwardParts, admitted: Admitted, upstream: Upstr
         // Nothing is pipelined, so no other request waits for this one's head.
         blocking: false,
       },
-      listedTools === null
+      admitted.listedTools === null && admitted.change === null
         ? handler
-        : new FilteringHandler(handler, (headers) => createToolListFilter(listedTools, headers)),
+        : new FilteringHandler(handler, (headers) => createAnswerFilter(admitted, headers)),
     );
   });
 }

@@ -84,6 +84,8 @@ function refusalFor({ ended, startedAt, expiresAt }: Repeated): GatewayError {
           "outcome_unknown",
           `${sent}, and nobody knows how it ended: it may have been carried out. ${ended.known}`,
         ];
+      case "asking":
+        return ["result_gone", `${sent} and has become a task, which waits for answers of its client.`];
       default:
         return ["result_gone", `${sent} and has ended, but its result was not kept. ${ended.known ?? ""}`.trim()];
     }
@@ -120,4 +122,12 @@ export const notRun = (): GatewayError =>
     "result_gone",
     "The call that this one repeats has ended: it was not sent to its server, or its client got the result. Send it " +
       "again to run it.",
+  );
+
+/** Nothing was run. */
+export const tooManyTasks = (): GatewayError =>
+  new GatewayError(
+    "server_busy",
+    "Too many calls of this server run as tasks at the moment, so this one was not run. Try again when some have ended.",
+    { "retry-after": "5" },
   );

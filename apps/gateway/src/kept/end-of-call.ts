@@ -1,5 +1,6 @@
 import { GatewayError } from "../gateway-error.ts";
 import { type Message, messagesIn } from "../portal/messages-in.ts";
+import { membersOf } from "../portal/portal-request.ts";
 import type { Ended, LiveCall } from "./live-call.ts";
 
 /**
@@ -8,6 +9,37 @@ import type { Ended, LiveCall } from "./live-call.ts";
  * @param error what forwarding threw
  */
 export function endOf(live: LiveCall, error?: unknown): Ended | null {
+  const ended = endOfCall(live, error);
+  if (!live.isTask || live.task === null) return ended;
+  // Its client has an id, so how it ended must be there to be asked for.
+  if (ended === null) return { state: "waiting", known: null, message: refusalOf(live, error) };
+  const result = membersOf(ended.message?.result);
+  if (live.admitted.peek.era !== "modern" || result.resultType !== "input_required") return ended;
+  return { ...ended, state: "asking", message: live.task.asking(live.admitted, result) };
+}
+
+/** The end of a task that wasn't run, if nothing more is known. */
+export const notSent = {
+  state: "waiting",
+  known: null,
+  message: {
+    error: {
+      code: -32050,
+      message: "The call was not sent to its server, so it was not run. To run it, send it again under another key.",
+      data: { towpath: "server_unreachable" },
+    },
+  },
+} as const satisfies Ended;
+
+/** Why a task wasn't run: what the server or the gateway answered. */
+function refusalOf(live: LiveCall, error: unknown): Message {
+  const answered = messagesIn(live.takeBytes()?.toString("utf8") ?? "").find((message) => message.error !== undefined);
+  if (answered) return { error: answered.error };
+  if (!(error instanceof GatewayError)) return notSent.message;
+  return error.rpcAnswer ?? { error: { code: error.rpcCode, message: error.message, data: { towpath: error.code } } };
+}
+
+function endOfCall(live: LiveCall, error?: unknown): Ended | null {
   const { answer } = live.admitted.received;
   const { peek } = live.admitted;
   if (live.isCanceled) return { state: "canceled", known: null, message: null };

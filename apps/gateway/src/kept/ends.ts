@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import type { Message } from "../portal/messages-in.ts";
 import type { KeptCallStore } from "../read-model/kept-calls.ts";
+import { notSent } from "./end-of-call.ts";
 import type { Ended, LiveCall } from "./live-call.ts";
 import type { SealedResults } from "./sealed-results.ts";
 
@@ -56,14 +58,19 @@ export class Ends {
     const { store, results, quota } = this.#parts;
     const { row, admitted, identity } = live;
     if ((await live.claimed) === false) return;
-    if (ended === null) return store.release(row.id);
-    const { message, ...end } = ended;
+    if (ended === null && (await store.release(row.id))) return;
+    const { message, ...end } = ended ?? notSent;
     const hasResult = end.state === "waiting" || end.state === "dropped";
     // A client that has its result doesn't ask again, unless it has a key.
-    if (identity.kind === "repeat" && hasResult && (await delivered) && (await store.delivered(row.id))) return;
+    if (identity.kind !== "key" && hasResult && (await delivered) && (await store.delivered(row.id))) return;
     const result = message && results.seal(row.id, admitted, message);
-    const { keepResultsMinutes: keepMinutes } = admitted.call.route;
-    await store.end(row, { ...end, keepMinutes }, result, quota);
+    const { keepResultsMinutes, unattendedMinutes } = admitted.call.route;
+    const keepMs =
+      end.state === "asking" ? unattendedMinutes * 60_000 : (row.task?.keepMs ?? keepResultsMinutes * 60_000);
+    await store.end(row, { ...end, keepMs, isFailed: isFailed(ended ?? notSent) }, result, quota);
     if (message !== null && (await delivered)) await store.fetched(row.id);
   }
 }
+
+const isFailed = ({ state, message }: Ended): boolean =>
+  state === "unknown" || message?.error !== undefined || (message?.result as Message | undefined)?.isError === true;

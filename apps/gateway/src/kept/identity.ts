@@ -15,28 +15,38 @@ const idPattern = /^[\x20-\x7e]{1,128}$/;
  * What tells whether two requests are the same call (decision 087).
  *
  * - `key`: the client says so, by an `Idempotency-Key`. Claimed before the call is sent.
+ * - `task`: nothing does: the client gets an id for its task, by which it asks.
  * - `repeat`: the request has the id of an earlier one of its session, which is still unanswered: ids must not be used
  *   twice in a session. Claimed once the call lasts, or its client is gone.
  */
 export type Identity = {
-  readonly kind: "key" | "repeat";
+  readonly kind: "key" | "task" | "repeat";
   /** The claim, and the hash of tool and arguments. */
   hashes: () => { readonly claim: string; readonly argumentsHash: string };
-  /** Session and request id; null for a key. */
+  /** Session and request id; null for the others. */
   readonly name: string | null;
 };
 
-/** Null: a second request would be a second call. @throws GatewayError for a key that can't be one */
-export function identityOf(admitted: Admitted): Identity | null {
-  const { call, received, principal, peek, session } = admitted;
-  const { route, portal } = call;
-  if (peek.method !== "tools/call" || peek.kind !== "request" || !received.isMcp) return null;
+/** Whether the results of calls of a server are kept. */
+export function isKeeping({ call: { route, portal }, received }: Admitted): boolean {
   // Behind a portal its own call is the one that is kept; of a server's own sign-in no caller is known.
-  if (route.keepResultsMinutes === 0 || portal !== null || route.authMode === "passthrough") return null;
-  if (route.target.kind !== "deployment" && route.target.kind !== "external") return null;
+  if (route.keepResultsMinutes === 0 || portal !== null || route.authMode === "passthrough") return false;
+  return received.isMcp && (route.target.kind === "deployment" || route.target.kind === "external");
+}
+
+/** Null: a second request would be a second call. @throws GatewayError for a key that can't be one */
+export function identityOf(admitted: Admitted, isTask: boolean): Identity | null {
+  const { call, principal, peek, session } = admitted;
+  const { route } = call;
+  if (peek.method !== "tools/call" || peek.kind !== "request" || !isKeeping(admitted)) return null;
   const key = headerOf(call.request, keyHeader);
   const isNamed = principal.id !== anonymous.id;
-  if (!isNamed && (key === undefined || session === null)) return null;
+  const ofTask = (): Identity => ({
+    kind: "task",
+    name: null,
+    hashes: once(admitted.body, () => ["task", call.id]),
+  });
+  if (!isNamed && (key === undefined || session === null)) return isTask ? ofTask() : null;
   // A renamed server has several labels.
   const place = () => [route.projectId, [route.label, ...route.labels].toSorted()[0], principal.id];
   if (key !== undefined) {
@@ -45,6 +55,7 @@ export function identityOf(admitted: Admitted): Identity | null {
     const owner = isNamed ? [] : [session?.key];
     return { kind: "key", name: null, hashes: once(admitted.body, () => ["key", ...place(), ...owner, key]) };
   }
+  if (isTask) return ofTask();
   // Closing the connection cancels a call of 2026-07-28.
   if (session === null || peek.era !== "legacy" || peek.id === null || !idPattern.test(String(peek.id))) return null;
   const name = `${session.key} ${typeof peek.id} ${peek.id}`;
@@ -61,7 +72,7 @@ function once(body: Buffer, parts: () => readonly unknown[]): Identity["hashes"]
 
 function hashesOf(body: Buffer, parts: readonly unknown[]) {
   const { params } = parseExactly(body.toString("utf8")) as { params?: Record<string, unknown> };
-  const { _meta, requestState, inputResponses, ...asked } = params ?? {};
+  const { _meta, task, requestState, inputResponses, ...asked } = params ?? {};
   const argumentsHash = sha256(canonical(asked));
   // The rounds of a call that asks for input (2026-07-28) are requests of their own under one key.
   const round = [requestState ?? null, inputResponses ?? null];

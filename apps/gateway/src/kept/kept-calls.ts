@@ -6,24 +6,26 @@ import type { Rest } from "../call/answer.ts";
 import type { Admitted } from "../call/states.ts";
 import { withoutCompression } from "../forward/headers.ts";
 import type { OpenResponses } from "../policy/open-responses.ts";
-import { KeptCallStore, keptCallChannel, type StoredCall } from "../read-model/kept-calls.ts";
+import { KeptCallStore, keptCallChannel } from "../read-model/kept-calls.ts";
 import type { ObserverParts } from "../record/observe.ts";
 import type { Announce } from "../workers/news.ts";
-import { answerRepeat, claimsUnavailable, endOfStored, notRun, otherCall, type Repeated } from "./answer-repeat.ts";
+import { claimsUnavailable, otherCall, tooManyTasks } from "./answer-repeat.ts";
+import { becomesTaskLater } from "./becomes-task.ts";
 import { endOf } from "./end-of-call.ts";
 import { Ends } from "./ends.ts";
 import { type Identity, identityOf } from "./identity.ts";
 import { type Ended, LiveCall } from "./live-call.ts";
 import { RepeatNames } from "./repeat-names.ts";
+import { Repeats } from "./repeats.ts";
 import type { SealedResults } from "./sealed-results.ts";
+import type { TaskOfCall } from "./task-of-call.ts";
+import { TaskResponse } from "./task-response.ts";
 import { createMemory, Unattended } from "./unattended.ts";
 
 /** A call that lasts longer is claimed while its client waits: its gateway may end. */
 const claimAfterMs = 1000;
 const stayAliveMs = 3000;
 const sweepMs = 10_000;
-/** Pauses between two looks at a call that runs in another process; the last one repeats. */
-const lookMs = [100, 200, 400, 800, 1500];
 /** Of the answers of all calls in this process that may be asked for again. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 const storeWithinMs = 2000;
@@ -53,6 +55,7 @@ export class KeptCalls {
   readonly #unattended: Unattended;
   readonly #memory: ReturnType<typeof createMemory>;
   readonly #ends: Ends;
+  readonly #repeats: Repeats;
   readonly #timers: NodeJS.Timeout[] = [];
   #isStopping = false;
 
@@ -60,6 +63,7 @@ export class KeptCalls {
     this.#parts = parts;
     this.#store = new KeptCallStore(parts.pool);
     this.#ends = new Ends({ ...parts, store: this.#store });
+    this.#repeats = new Repeats({ ...parts, store: this.#store, ends: this.#ends });
     this.#names = new RepeatNames(() => this.#store.repeatNames());
     this.#unattended = new Unattended(parts.share);
     this.#memory = createMemory(maxAnswerBytes * parts.share);
@@ -83,10 +87,38 @@ export class KeptCalls {
     return notifications.subscribe({ channel: keptCallChannel }, (name) => this.#names.learn(name));
   }
 
-  /** Runs an admitted call, or answers it with what an earlier one like it got. @throws GatewayError */
-  run(admitted: Admitted, forward: () => Promise<Rest>): Promise<Rest> {
-    const identity = identityOf(admitted);
-    return identity === null ? forward() : this.#run(admitted, identity, forward);
+  get store(): KeptCallStore {
+    return this.#store;
+  }
+
+  /**
+   * Runs an admitted call, or answers it with what an earlier one like it got. `task`: null: its client gets no task.
+   *
+   * @throws GatewayError
+   */
+  run(admitted: Admitted, forward: () => Promise<Rest>, task: TaskOfCall | null = null): Promise<Rest> {
+    const identity = identityOf(admitted, task !== null);
+    return identity === null ? forward() : this.#run({ admitted, identity, task }, forward);
+  }
+
+  /** Runs a task on, which its client has answered, for nobody: its row is this process's. */
+  async resume(admitted: Admitted, forward: () => Promise<Rest>, task: TaskOfCall): Promise<void> {
+    const live = this.#liveCall({ admitted, identity: resumed, task });
+    live.claimed = Promise.resolve(true);
+    live.becomesTask();
+    this.#live.set(nameOf(live), live);
+    await this.#execute(live, forward);
+  }
+
+  /** Ends a task, if it runs in this process. */
+  cancel(id: string): void {
+    for (const live of this.#live.values()) if (live.isTask && live.row.id === id) live.cancel();
+  }
+
+  /** Resolves once a task that runs in this process has ended; at once for others. */
+  async ended(id: string): Promise<void> {
+    for (const live of this.#live.values()) if (live.row.id === id) return live.ended.then(() => live.stored);
+    return new Promise(() => {});
   }
 
   /** Waits for calls without a client, then ends them as unknown; resolves once all ends are stored. */
@@ -100,8 +132,9 @@ export class KeptCalls {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  async #run(admitted: Admitted, identity: Identity, forward: () => Promise<Rest>): Promise<Rest> {
-    const name = nameOf(identity);
+  async #run(asked: Asked, forward: () => Promise<Rest>): Promise<Rest> {
+    const { admitted, identity, task } = asked;
+    const name = nameOf(asked);
     const live = this.#live.get(name);
     if (live) {
       const isSame = live.row.argumentsHash === identity.hashes().argumentsHash;
@@ -109,22 +142,18 @@ export class KeptCalls {
       // A client that uses an id for two calls at a time means both.
       if (!isSame) return forward();
       live.isAwaited = true;
-      if (await live.begun) return this.#join(admitted, live);
-      return this.#run(admitted, identity, forward);
+      if (await live.begun) return this.#repeats.join(admitted, live, task);
+      return this.#run(asked, forward);
     }
     if (identity.kind === "repeat" && (await this.#names.has(name))) {
-      const stored = await this.#find(identity);
-      if (stored) return this.#answerStored(admitted, identity, stored);
+      const stored = await this.#repeats.find(identity);
+      if (stored) return this.#repeats.answerStored(admitted, { identity, stored, task });
     }
     // Another request may have come first meanwhile.
-    if (this.#live.has(name)) return this.#run(admitted, identity, forward);
-    const own = new LiveCall(admitted, identity, {
-      memory: this.#memory,
-      mayGoOn: (call) => this.#mayGoOn(call),
-      onLeft: (call) => this.#left(call),
-    });
+    if (this.#live.has(name)) return this.#run(asked, forward);
+    const own = this.#liveCall(asked);
     this.#live.set(name, own);
-    let isOwn = identity.kind === "repeat";
+    let isOwn = identity.kind === "repeat" || (identity.kind === "task" && task?.isAskedFor === false);
     try {
       isOwn ||= await this.#claim(own);
       if (isOwn) return await this.#execute(own, forward);
@@ -134,13 +163,22 @@ export class KeptCalls {
         own.finish(null);
       }
     }
-    const stored = await this.#find(identity);
+    const stored = await this.#repeats.find(identity);
     // Whoever had the claim has given it up.
-    return stored ? this.#answerStored(admitted, identity, stored) : this.#run(admitted, identity, forward);
+    return stored ? this.#repeats.answerStored(admitted, { identity, stored, task }) : this.#run(asked, forward);
+  }
+
+  #liveCall({ admitted, identity, task }: Asked): LiveCall {
+    return new LiveCall(admitted, identity, {
+      memory: this.#memory,
+      mayGoOn: (call) => this.#mayGoOn(call),
+      onLeft: (call) => this.#left(call),
+      task,
+    });
   }
 
   async #execute(live: LiveCall, forward: () => Promise<Rest>): Promise<Rest> {
-    const { admitted, identity } = live;
+    const { admitted, identity, task } = live;
     admitted.kept = live;
     live.begin();
     // A result is kept as text.
@@ -148,7 +186,9 @@ export class KeptCalls {
     if (admitted.session) admitted.session.onCanceled = () => live.cancel();
     const claim = () => void this.#claimWhileRunning(live);
     const timer = identity.kind === "repeat" ? setTimeout(claim, claimAfterMs).unref() : undefined;
+    const becoming = task?.isAskedFor === false && !live.isTask ? this.#later(live) : undefined;
     try {
+      if (task?.isAskedFor && !live.isTask && !this.#becomesTask(live)) throw tooManyTasks();
       const rest = await forward();
       this.#ended(live, () => endOf(live));
       return rest;
@@ -157,12 +197,34 @@ export class KeptCalls {
       throw error;
     } finally {
       clearTimeout(timer);
+      becoming?.abort();
     }
+  }
+
+  /** Its row must be there. False: it can't, now. */
+  #becomesTask(live: LiveCall): boolean {
+    const { task } = live;
+    // A client that left without its task can't ask for it.
+    if (!task || this.#isStopping || task.response.destroyed) return false;
+    if (!task.isAskedFor && !task.response.canDetach) return false;
+    if (!this.#unattended.hasRoomFor(live)) return false;
+    live.becomesTask();
+    task.give(live.row);
+    return true;
+  }
+
+  #later(live: LiveCall): AbortController {
+    const claim = () => this.#store.claim(live.row);
+    return becomesTaskLater(live, { claim, becomesTask: () => this.#becomesTask(live), onProblem: this.#onProblem });
   }
 
   #mayGoOn(live: LiveCall): boolean {
     const { admitted, identity } = live;
-    if (this.#isStopping || this.#parts.openResponses.wasRevoked(admitted.call.response)) return false;
+    const { response } = admitted.call;
+    const client = response instanceof TaskResponse ? response.client : response;
+    if (this.#isStopping || (client !== null && this.#parts.openResponses.wasRevoked(client))) return false;
+    // It is no task yet: its client asked for none, and ends it.
+    if (identity.kind === "task") return false;
     // The client can resume such a stream itself.
     if (identity.kind === "repeat" && admitted.received.answer.peek?.resumable === true) return false;
     return this.#unattended.hasRoomFor(live);
@@ -172,7 +234,8 @@ export class KeptCalls {
     const { unattendedMinutes: minutes } = live.admitted.call.route;
     this.#unattended.enter(live);
     if (live.claimed === null) void this.#claimWhileRunning(live);
-    const cut = () => live.cut(`It still ran ${minutes} min after its client had left.`);
+    const cut = () =>
+      live.cut(`It still ran ${minutes} min after its client had left${live.isTask ? " it as a task" : ""}.`);
     const timer = setTimeout(cut, minutes * 60_000).unref();
     void live.ended.then(() => clearTimeout(timer));
   }
@@ -183,7 +246,8 @@ export class KeptCalls {
       live.claimed = this.#store.claim(live.row);
       return await live.claimed;
     } catch (error) {
-      throw this.#unavailable(error);
+      this.#onProblem(error);
+      throw claimsUnavailable();
     }
   }
 
@@ -200,7 +264,8 @@ export class KeptCalls {
   #ended(live: LiveCall, endOfCall: () => Ended | null): void {
     const { response } = live.admitted.call;
     const delivered = new Promise<boolean>((resolve) => {
-      if (response.destroyed) resolve(response.writableFinished);
+      if (live.isTask) resolve(false);
+      else if (response.destroyed) resolve(response.writableFinished);
       else response.once("close", () => resolve(response.writableFinished));
     });
     const store = async () => {
@@ -213,83 +278,16 @@ export class KeptCalls {
     const unless = async () => ((await delivered) && !live.isAwaited ? live.finish(null) : store());
     live.stored = this.#ends.track(isNeeded ? store() : unless());
     // Until then a repeat finds it here.
-    void live.stored.then(() => this.#live.delete(nameOf(live.identity)));
-  }
-
-  /** @throws GatewayError if the database is unavailable */
-  async #find(identity: Identity): Promise<StoredCall | null> {
-    try {
-      return await this.#store.find(identity.hashes().claim);
-    } catch (error) {
-      throw this.#unavailable(error);
-    }
-  }
-
-  #join(admitted: Admitted, live: LiveCall): Promise<Rest> {
-    const cancel = () => live.cancel();
-    return this.#answer(admitted, this.#whenEnded(live), { cancel, stored: () => live.stored });
-  }
-
-  #answerStored(admitted: Admitted, identity: Identity, stored: StoredCall): Promise<Rest> {
-    if (stored.argumentsHash !== identity.hashes().argumentsHash) throw otherCall();
-    const { keepResultsMinutes } = admitted.call.route;
-    // Its process learns of it when it next says that it lives.
-    const cancel = () => void this.#ends.track(this.#store.cancel(stored.id, keepResultsMinutes));
-    return this.#answer(admitted, this.#whenStored(admitted, identity, stored), { cancel, stored: async () => {} });
-  }
-
-  /** `cancel`: ends the call that the request repeats. `stored`: resolves once its end is stored. */
-  async #answer(
-    admitted: Admitted,
-    repeated: Promise<Repeated>,
-    { cancel, stored }: { cancel: () => void; stored: () => Promise<void> },
-  ): Promise<Rest> {
-    const { session, call, received } = admitted;
-    if (session) session.onCanceled = cancel;
-    // Why there is none is in the answer, if its client is still there.
-    const id = repeated.then(
-      (got) => got.id,
-      () => null,
-    );
-    const rest = await answerRepeat(this.#parts, admitted, repeated);
-    const fetched = received.answer.end === "complete" ? await id : null;
-    if (fetched === null) return rest;
-    call.response.once("close", () => {
-      if (call.response.writableFinished) void this.#ends.track(stored().then(() => this.#store.fetched(fetched)));
-    });
-    return rest;
-  }
-
-  async #whenEnded({ ended, row }: LiveCall): Promise<Repeated> {
-    const end = await ended;
-    if (end === null) throw notRun();
-    return { id: row.id, startedAt: row.startedAt, expiresAt: null, ended: end };
-  }
-
-  async #whenStored(admitted: Admitted, identity: Identity, first: StoredCall): Promise<Repeated> {
-    let stored: StoredCall | null = first;
-    if (first.state === "running") await this.#store.await(first.id).catch(this.#onProblem);
-    for (let at = 0; stored?.state === "running" && !admitted.call.response.destroyed; at++) {
-      await sleep(lookMs[Math.min(at, lookMs.length - 1)], undefined, { ref: false });
-      // Without the database it goes on waiting.
-      const latest: StoredCall | null = stored;
-      stored = await this.#store.find(identity.hashes().claim).catch((error: unknown) => {
-        this.#onProblem(error);
-        return latest;
-      });
-    }
-    if (stored === null) throw notRun();
-    const { id, startedAt, expiresAt, sealed } = stored;
-    const message = sealed === null ? null : this.#parts.results.open(id, admitted, sealed);
-    return { id, startedAt, expiresAt, ended: endOfStored(stored, message) };
-  }
-
-  #unavailable(error: unknown) {
-    this.#onProblem(error);
-    return claimsUnavailable();
+    void live.stored.then(() => this.#live.delete(nameOf(live)));
   }
 
   readonly #onProblem = (error: unknown): void => this.#ends.onProblem(error);
 }
 
-const nameOf = (identity: Identity): string => identity.name ?? identity.hashes().claim;
+type Asked = Pick<LiveCall, "admitted" | "identity" | "task">;
+
+const nameOf = ({ identity, admitted }: Asked): string =>
+  identity.name ?? (identity.kind === "task" ? `task ${admitted.call.id}` : identity.hashes().claim);
+
+/** A task that goes on has a row, which says what it is. */
+const resumed: Identity = { kind: "task", name: null, hashes: () => ({ claim: "", argumentsHash: "" }) };

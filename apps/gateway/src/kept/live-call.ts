@@ -1,6 +1,7 @@
 import type { Admitted, Keeping } from "../call/states.ts";
 import type { EndState, NewCall } from "../read-model/kept-calls.ts";
 import type { Identity } from "./identity.ts";
+import type { TaskOfCall } from "./task-of-call.ts";
 
 const maxAnswerBytes = 4 * 1024 * 1024;
 
@@ -19,6 +20,8 @@ type Hooks = {
   /** Whether the call may go on without its client. */
   readonly mayGoOn: (live: LiveCall) => boolean;
   readonly onLeft: (live: LiveCall) => void;
+  /** Null: its client gets no task. */
+  readonly task: TaskOfCall | null;
 };
 
 /** A call that may be asked for again, while it runs in this process. */
@@ -31,8 +34,12 @@ export class LiveCall implements Keeping {
   #chunks: Buffer[] | null = [];
   #held = 0;
   #abort: (() => void) | null = null;
+  /** How it becomes a task; null: it doesn't. */
+  readonly task: TaskOfCall | null;
   /** Its client has left. */
   isUnattended = false;
+  /** Its client has a task in place of the result. */
+  isTask = false;
   isCanceled = false;
   /** Another request waits for it in this process. */
   isAwaited = false;
@@ -48,12 +55,14 @@ export class LiveCall implements Keeping {
     this.admitted = admitted;
     this.identity = identity;
     this.#hooks = hooks;
+    this.task = hooks.task;
   }
 
   get row(): NewCall {
     const { call } = this.admitted;
     const { claim, argumentsHash } = this.identity.hashes();
     const { projectId } = call.route;
+    if (this.task?.row) return this.task.row;
     return {
       id: call.id,
       projectId,
@@ -61,6 +70,7 @@ export class LiveCall implements Keeping {
       argumentsHash,
       repeatName: this.identity.name,
       startedAt: new Date(call.time),
+      task: this.task,
     };
   }
 
@@ -75,14 +85,23 @@ export class LiveCall implements Keeping {
   }
 
   goesOn(abort: () => void): boolean {
-    if (this.isCanceled || !this.#hooks.mayGoOn(this)) return false;
+    if (this.isCanceled || this.cutReason !== null || !this.#hooks.mayGoOn(this)) return false;
     this.#abort = abort;
     this.isUnattended = true;
     this.#hooks.onLeft(this);
     return true;
   }
 
+  /** Its client gets a task, whose end closes `response`. */
+  becomesTask(): void {
+    this.isTask = true;
+    this.isUnattended = true;
+    this.#abort = () => this.task?.response.destroy();
+    this.#hooks.onLeft(this);
+  }
+
   push(piece: Buffer): void {
+    if (this.isTask) this.task?.onPiece(piece);
     if (this.#chunks === null) return;
     const isRoom = this.#held + piece.length <= maxAnswerBytes && this.#hooks.memory.take(piece.length);
     if (!isRoom) {
@@ -102,8 +121,11 @@ export class LiveCall implements Keeping {
 
   /** The client wants no result. */
   cancel(): void {
+    if (this.isCanceled) return;
     this.isCanceled = true;
-    this.#abort?.();
+    // The server learns of it by a message, where closing the connection says nothing.
+    if (this.isTask && this.task) void this.task.tellServer(this.admitted).finally(() => this.#abort?.());
+    else this.#abort?.();
   }
 
   /** Ends a call that has no client: it has lasted too long, or the gateway stops. */

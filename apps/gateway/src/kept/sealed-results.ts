@@ -1,6 +1,7 @@
 import { deriveKey, openWithKeyId, sealWithKeyId } from "@towpath/crypto";
 import type { Admitted } from "../call/states.ts";
 import { parsedMessage } from "../portal/messages-in.ts";
+import type { StoredCall } from "../read-model/kept-calls.ts";
 import type { Ended } from "./live-call.ts";
 
 /** Seals the results of calls: each opens for the caller of its call only, also after the instance's secret was replaced. */
@@ -17,6 +18,13 @@ export class SealedResults {
   seal(callId: string, caller: Admitted, message: NonNullable<Ended["message"]>): { sealed: string; bytes: number } {
     const sealed = sealWithKeyId(this.#current, JSON.stringify(message), contextOf(callId, caller));
     return { sealed, bytes: sealed.length };
+  }
+
+  /** The result of a call that has ended; null: there is none, or none any more. */
+  resultOf(stored: Pick<StoredCall, "id" | "state" | "sealed">, caller: Admitted): Ended["message"] {
+    const { id, state, sealed } = stored;
+    // Of others it is what they ask their client for.
+    return sealed !== null && (state === "waiting" || state === "fetched") ? this.open(id, caller, sealed) : null;
   }
 
   /** Null: its secret is no longer known. @throws Error for another caller */

@@ -1,6 +1,7 @@
+import { ProjectUse } from "../policy/project-use.ts";
 import type { LiveCall, Memory } from "./live-call.ts";
 
-/** Calls without their client, all servers together, and of one. */
+/** Calls without their client, tasks among them, all servers together, and of one. */
 const maxCalls = 1000;
 const maxCallsOfProject = 100;
 /** Bytes of their requests. */
@@ -9,9 +10,7 @@ const maxBytes = 64 * 1024 * 1024;
 /** Counts the calls of a process that run without their client, within bounds. */
 export class Unattended {
   readonly #share: number;
-  readonly #ofProjects = new Map<string, number>();
-  #calls = 0;
-  #bytes = 0;
+  readonly #use = new ProjectUse();
 
   /** `share`: this process's share of the bounds. */
   constructor(share: number) {
@@ -19,27 +18,21 @@ export class Unattended {
   }
 
   get size(): number {
-    return this.#calls;
+    return this.#use.all.requests;
   }
 
   hasRoomFor({ admitted }: LiveCall): boolean {
-    const ofProject = this.#ofProjects.get(admitted.call.route.projectId) ?? 0;
-    if (this.#calls >= maxCalls * this.#share || ofProject >= maxCallsOfProject) return false;
-    return this.#bytes + admitted.bodyBytes <= maxBytes * this.#share;
+    const { all } = this.#use;
+    const ofProject = this.#use.of(admitted.call.route.projectId);
+    if (all.requests >= maxCalls * this.#share || ofProject.requests >= maxCallsOfProject) return false;
+    return all.bytes + admitted.bodyBytes <= maxBytes * this.#share;
   }
 
-  enter(live: LiveCall): void {
-    this.#count(live, 1);
-    void live.ended.then(() => this.#count(live, -1));
-  }
-
-  #count({ admitted }: LiveCall, by: 1 | -1): void {
+  enter({ admitted, ended }: LiveCall): void {
     const { projectId } = admitted.call.route;
-    this.#calls += by;
-    this.#bytes += by * admitted.bodyBytes;
-    const calls = (this.#ofProjects.get(projectId) ?? 0) + by;
-    if (calls === 0) this.#ofProjects.delete(projectId);
-    else this.#ofProjects.set(projectId, calls);
+    const { bodyBytes } = admitted;
+    this.#use.add(projectId, { requests: 1, bytes: bodyBytes });
+    void ended.then(() => this.#use.add(projectId, { requests: -1, bytes: -bodyBytes }));
   }
 }
 

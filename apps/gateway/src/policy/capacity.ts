@@ -1,5 +1,6 @@
 import type { CallResponse } from "../call/states.ts";
 import { GatewayError } from "../gateway-error.ts";
+import { ProjectUse } from "./project-use.ts";
 
 export type CapacityLimits = {
   /** Requests of one project at a time, streams included. */
@@ -7,8 +8,6 @@ export type CapacityLimits = {
   /** Bytes of request bodies that are held at a time, for all servers. */
   maxBodyBytes: number;
 };
-
-type Use = { requests: number; bodyBytes: number };
 
 /** Admission of one request, released when the response closes. */
 export type Admission = {
@@ -19,48 +18,37 @@ export type Admission = {
 /** Limits requests and body bytes per server, so that callers of one server leave room for the others'. */
 export class Capacity {
   readonly #limits: CapacityLimits;
-  readonly #uses = new Map<string, Use>();
-  #requests = 0;
-  #bodyBytes = 0;
+  readonly #use = new ProjectUse();
 
   constructor(limits: CapacityLimits) {
     this.#limits = limits;
   }
 
   get requests(): number {
-    return this.#requests;
+    return this.#use.all.requests;
   }
 
   get bodyBytes(): number {
-    return this.#bodyBytes;
+    return this.#use.all.bytes;
   }
 
   /** @throws GatewayError 503 when the project has too many open requests */
   admit(projectId: string, response: CallResponse): Admission {
-    const use = this.#uses.get(projectId) ?? { requests: 0, bodyBytes: 0 };
-    if (use.requests >= this.#limits.maxRequestsPerServer) throw tooManyRequests();
+    const use = this.#use;
+    if (use.of(projectId).requests >= this.#limits.maxRequestsPerServer) throw tooManyRequests();
     // Already closed: there will be no close event to release it, and nothing will be sent.
     if (response.destroyed) return { hold: () => {} };
-    this.#uses.set(projectId, use);
-    use.requests++;
-    this.#requests++;
+    use.add(projectId, { requests: 1, bytes: 0 });
     let held = 0;
-    response.on("close", () => {
-      use.requests--;
-      use.bodyBytes -= held;
-      this.#requests--;
-      this.#bodyBytes -= held;
-      if (use.requests === 0) this.#uses.delete(projectId);
-    });
+    response.on("close", () => use.add(projectId, { requests: -1, bytes: -held }));
     return {
       hold: (bytes) => {
         if (response.destroyed) return;
         // A server may hold as much as remains free, so at most half; the rest stays available to others.
-        const free = this.#limits.maxBodyBytes - this.#bodyBytes - bytes;
-        if (use.bodyBytes + bytes > free) throw tooManyBytes();
+        const free = this.#limits.maxBodyBytes - use.all.bytes - bytes;
+        if (use.of(projectId).bytes + bytes > free) throw tooManyBytes();
         held += bytes;
-        use.bodyBytes += bytes;
-        this.#bodyBytes += bytes;
+        use.add(projectId, { requests: 0, bytes });
       },
     };
   }

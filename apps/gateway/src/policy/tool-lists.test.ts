@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createToolListFilter, Withheld } from "./tool-lists.ts";
+import { createAnswerFilter, Withheld } from "./tool-lists.ts";
 
 const allowed = ["echo"];
 const json = { "content-type": "application/json" };
@@ -8,7 +8,7 @@ const stream = { "content-type": "text/event-stream; charset=utf-8" };
 
 /** A filter's output for these chunks. */
 function filtered(headers: Record<string, string>, ...chunks: string[]): string {
-  const filter = createToolListFilter(allowed, headers);
+  const filter = createAnswerFilter({ listedTools: allowed, change: null }, headers);
   if (!filter) throw new Error("nothing filters this");
   const pieces = chunks.map((chunk) => filter.push(Buffer.from(chunk)));
   return Buffer.concat([...pieces.filter((piece) => piece !== null), filter.end()]).toString();
@@ -64,16 +64,18 @@ test("GW-15 GW-3 events are filtered wherever their bytes are cut, and each goes
       expect(filtered(stream, ...at.slice(1).map((end, i) => text.slice(at[i], end)))).toBe(expected);
     }),
   );
-  const filter = createToolListFilter(allowed, stream);
+  const filter = createAnswerFilter({ listedTools: allowed, change: null }, stream);
   expect(String(filter?.push(Buffer.from('data: {"a":1}\n\ndata: {"b"')))).toBe('data: {"a":1}\n\n');
 });
 
 test("GW-15 an answer that can't be filtered is withheld", () => {
-  expect(() => createToolListFilter(allowed, { ...json, "content-encoding": "gzip" })).toThrow(Withheld);
+  expect(() =>
+    createAnswerFilter({ listedTools: allowed, change: null }, { ...json, "content-encoding": "gzip" }),
+  ).toThrow(Withheld);
   expect(() => filtered(json, '{"result":{"tools":[{"name":"drop","x":NaN}]}}')).toThrow(Withheld);
   expect(() => filtered(stream, 'data: {"result":{"tools":[{"name":"drop","x":NaN}]}}\n\n')).toThrow(Withheld);
   const large = "x".repeat(1024 * 1024);
   expect(() => filtered(json, ...Array.from({ length: 9 }, () => large))).toThrow(Withheld);
   expect(() => filtered(stream, ...Array.from({ length: 9 }, () => large))).toThrow(Withheld);
-  expect(createToolListFilter(allowed, { "content-type": "text/html" })).toBeNull();
+  expect(createAnswerFilter({ listedTools: allowed, change: null }, { "content-type": "text/html" })).toBeNull();
 });

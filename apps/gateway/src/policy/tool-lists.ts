@@ -1,4 +1,5 @@
 import { parseExactly } from "@towpath/mcp/peek";
+import type { Admitted } from "../call/states.ts";
 
 /** Rewrites the body of an answer as it passes. Throws `Withheld` for one that must not reach the client. */
 export type BodyFilter = {
@@ -15,32 +16,38 @@ export class Withheld extends Error {}
 /** Size of one answer or event: as much as builds accept for all lists together. */
 const maxBytes = 8 * 1024 * 1024;
 
+/** `listedTools`: all others are removed; null: none is. `change`: what else is changed, where that is possible. */
+export type AnswerEdits = Pick<Admitted, "listedTools" | "change">;
+
 /**
  * Removes all other tools from answers to `tools/list`, page by page (GW-15): a page may become empty and still name
  * the next one. Everything else passes byte for byte. Null for an answer that is neither JSON nor an event stream.
  *
- * @throws Withheld for a compressed answer
+ * @throws Withheld for a compressed answer, unless no tools must be removed
  */
-export function createToolListFilter(
-  tools: readonly string[],
+export function createAnswerFilter(
+  edits: AnswerEdits,
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): BodyFilter | null {
   const type = String(headers["content-type"] ?? "").toLowerCase();
   const isStream = type.startsWith("text/event-stream");
   if (!isStream && !type.startsWith("application/json")) return null;
   const encoding = headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity") throw new Withheld("it is compressed");
-  return isStream ? new EventFilter(tools) : new JsonFilter(tools);
+  if (encoding !== undefined && encoding !== "identity") {
+    if (edits.listedTools === null) return null;
+    throw new Withheld("it is compressed");
+  }
+  return isStream ? new EventFilter(edits) : new JsonFilter(edits);
 }
 
 class JsonFilter implements BodyFilter {
   readonly isStream = false;
-  readonly #tools: readonly string[];
+  readonly #edits: AnswerEdits;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(tools: readonly string[]) {
-    this.#tools = tools;
+  constructor(edits: AnswerEdits) {
+    this.#edits = edits;
   }
 
   push(chunk: Buffer): null {
@@ -52,7 +59,7 @@ class JsonFilter implements BodyFilter {
 
   end(): Buffer {
     const body = Buffer.concat(this.#chunks);
-    const filtered = filterText(body.toString("utf8"), this.#tools);
+    const filtered = filterText(body.toString("utf8"), this.#edits);
     return filtered === null ? body : Buffer.from(filtered);
   }
 }
@@ -62,13 +69,13 @@ const CR = 0x0d;
 
 class EventFilter implements BodyFilter {
   readonly isStream = true;
-  readonly #tools: readonly string[];
+  readonly #edits: AnswerEdits;
   #pending: Buffer = Buffer.alloc(0);
   /** The pending bytes up to here contain no end of an event. */
   #scanned = 0;
 
-  constructor(tools: readonly string[]) {
-    this.#tools = tools;
+  constructor(edits: AnswerEdits) {
+    this.#edits = edits;
   }
 
   push(chunk: Buffer): Buffer | null {
@@ -107,10 +114,10 @@ class EventFilter implements BodyFilter {
   }
 
   #filter(event: Buffer): Buffer {
-    if (!event.includes('"tools"')) return event;
+    if (!event.includes(this.#edits.change === null ? '"tools"' : '"result"')) return event;
     const lines = event.toString("utf8").split(/\r\n|\n|\r/);
     const data = lines.flatMap((line) => (line.startsWith("data:") ? [line.slice(5).replace(/^ /, "")] : []));
-    const filtered = filterText(data.join("\n"), this.#tools);
+    const filtered = filterText(data.join("\n"), this.#edits);
     if (filtered === null) return event;
     const first = lines.findIndex((line) => line.startsWith("data:"));
     const rewritten = lines.flatMap((line, at) =>
@@ -120,16 +127,20 @@ class EventFilter implements BodyFilter {
   }
 }
 
-/** A JSON-RPC answer, or a batch, with only these tools listed; null if nothing must be removed. */
-function filterText(text: string, tools: readonly string[]): string | null {
+/** A JSON-RPC answer, or a batch, with the edits made; null: it stays as it is. */
+function filterText(text: string, { listedTools: tools, change }: AnswerEdits): string | null {
   if (text.trim() === "") return null;
   let value: unknown;
   try {
     value = parseExactly(text);
   } catch {
+    if (tools === null) return null;
     throw new Withheld("it is not valid JSON");
   }
-  const changed = (Array.isArray(value) ? value : [value]).map((message) => filterMessage(message, tools));
+  const changed = (Array.isArray(value) ? value : [value]).flatMap((message) => [
+    tools !== null && filterMessage(message, tools),
+    change !== null && isObject(message) && change(message),
+  ]);
   return changed.includes(true) ? JSON.stringify(value) : null;
 }
 

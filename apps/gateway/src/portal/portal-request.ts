@@ -110,7 +110,7 @@ export function protocolHeaders(request: RequestHead, name: string): string[] {
 }
 
 /** As 2026-07-28 writes a header's value that isn't plain ASCII. */
-const headerValue = (text: string): string =>
+export const headerValue = (text: string): string =>
   /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith("=?base64?")
     ? text
     : `=?base64?${Buffer.from(text).toString("base64")}?=`;

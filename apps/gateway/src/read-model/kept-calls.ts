@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 
-/** How a call ended, for whoever asks again. `dropped`: with a result that found no room. */
-export type EndState = "waiting" | "unknown" | "canceled" | "dropped";
+/** How a call ended, for whoever asks again. `dropped`: with a result that found no room; `asking`: a task needs input. */
+export type EndState = "waiting" | "unknown" | "canceled" | "dropped" | "asking";
 
 /** What identifies a call, before it is sent. `claim`: only one call has it at a time. */
 export type NewCall = {
@@ -11,6 +11,8 @@ export type NewCall = {
   readonly argumentsHash: string;
   readonly repeatName: string | null;
   readonly startedAt: Date;
+  /** Null: it is no task. `owner`: null: it is in no list. `keepMs`: how long its result is kept. */
+  readonly task: { readonly owner: string | null; readonly keepMs: number } | null;
 };
 
 /** A call as stored. */
@@ -28,7 +30,12 @@ export type StoredCall = {
   readonly sealed: string | null;
 };
 
-type Ended = { readonly state: EndState; readonly known: string | null; readonly keepMinutes: number };
+type Ended = {
+  readonly state: EndState;
+  readonly known: string | null;
+  readonly isFailed: boolean;
+  readonly keepMs: number;
+};
 type Result = { readonly sealed: string; readonly bytes: number };
 
 const aliveSeconds = 10;
@@ -36,16 +43,19 @@ const channel = "towpath_kept_call";
 /** Kept names at the start of a gateway; beyond, it learns of later ones only. */
 const maxNames = 100_000;
 
-const inserted = `INSERT INTO kept_call (id, project_id, claim, arguments_hash, repeat_name, state, started_at, alive_until)
-  VALUES ($1, $2, $3, $4, $5, 'running', $6, now() + interval '${aliveSeconds} seconds')`;
+const inserted = `INSERT INTO kept_call (id, project_id, claim, arguments_hash, repeat_name, state, started_at, alive_until,
+    task_owner, task_keep_ms)
+  VALUES ($1, $2, $3, $4, $5, 'running', $6, now() + interval '${aliveSeconds} seconds', $7, $8)`;
 
-const valuesOf = ({ id, projectId, claim, argumentsHash, repeatName, startedAt }: NewCall) => [
+const valuesOf = ({ id, projectId, claim, argumentsHash, repeatName, startedAt, task }: NewCall) => [
   id,
   projectId,
   claim,
   argumentsHash,
   repeatName,
   startedAt,
+  task?.owner ?? null,
+  task?.keepMs ?? null,
 ];
 
 /** The rows of calls that may be asked for again (decision 087), as gateways write and read them. */
@@ -84,9 +94,17 @@ export class KeptCallStore {
     return this.find(claim);
   }
 
-  /** Nothing of a call was executed: the next one with its claim is the first. */
-  async release(id: string): Promise<void> {
-    await this.#pool.query("DELETE FROM kept_call WHERE id = $1", [id]);
+  /**
+   * Nothing of a call was executed: the next one with its claim is the first. False: somebody has it as a task, and must
+   * learn how it ended.
+   */
+  async release(id: string): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `WITH gone AS (DELETE FROM kept_call WHERE id = $1 AND NOT (is_awaited AND task_keep_ms IS NOT NULL))
+       SELECT FROM kept_call WHERE id = $1 AND is_awaited AND task_keep_ms IS NOT NULL`,
+      [id],
+    );
+    return rowCount === 0;
   }
 
   /** Its client has got the result. False: somebody else waits for it. */
@@ -104,7 +122,12 @@ export class KeptCallStore {
    * Stores the end of a call, with its result if there is room for it, also of one that wasn't claimed before. Results
    * that were fetched make room.
    */
-  async end(call: NewCall, { state, known, keepMinutes }: Ended, result: Result | null, quota: number): Promise<void> {
+  async end(
+    call: NewCall,
+    { state, known, isFailed, keepMs }: Ended,
+    result: Result | null,
+    quota: number,
+  ): Promise<void> {
     const client = await this.#pool.connect();
     try {
       await client.query("BEGIN");
@@ -112,16 +135,19 @@ export class KeptCallStore {
       await client.query(`${inserted} ON CONFLICT DO NOTHING`, valuesOf(call));
       const { rows } = await client.query<{ expires_at: Date }>(
         `UPDATE kept_call SET state = $2, known = $3, ended_at = now(), alive_until = NULL,
-           expires_at = now() + make_interval(mins => $4)
+           expires_at = now() + make_interval(secs => $4 / 1000.0), is_failed = $5
          WHERE id = $1 AND state IN ('running', 'unknown') RETURNING expires_at`,
-        [call.id, result !== null && !isKept ? "dropped" : state, known, keepMinutes],
+        [call.id, result !== null && !isKept ? "dropped" : state, known, keepMs, isFailed],
       );
       if (isKept && rows[0]) {
         await client.query(
-          `INSERT INTO kept_result (call_id, project_id, sealed, bytes, expires_at) VALUES ($1, $2, $3, $4, $5)`,
+          `INSERT INTO kept_result (call_id, project_id, sealed, bytes, expires_at) VALUES ($1, $2, $3, $4, $5)
+           ON CONFLICT (call_id) DO UPDATE SET sealed = $3, bytes = $4, expires_at = $5`,
           [call.id, call.projectId, result.sealed, result.bytes, rows[0].expires_at],
         );
       }
+      // What it asked its client for.
+      if (call.task && !isKept) await client.query("DELETE FROM kept_result WHERE call_id = $1", [call.id]);
       if (call.repeatName !== null) await client.query(`SELECT pg_notify('${channel}', $1)`, [call.repeatName]);
       await client.query("COMMIT");
       client.release();

@@ -11,7 +11,7 @@ import { answeredAsleep } from "../forward/start-attempts.ts";
 import { counter, gauge } from "../platform/metrics.ts";
 import { corsHeaders } from "../policy/browsers.ts";
 import { beginSession, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
-import { createToolListFilter } from "../policy/tool-lists.ts";
+import { type AnswerEdits, createAnswerFilter } from "../policy/tool-lists.ts";
 import type { LoadRecordedAnswers } from "../read-model/recorded-answers.ts";
 import { answersAsleep, type Route } from "../read-model/routes.ts";
 import { requestIdHeader } from "../record/request-id.ts";
@@ -167,14 +167,15 @@ function conversationOf({ conversations }: RecordedAnswers, version: VersionOf, 
 
 /** Sends an answer as the server would. */
 function send(admitted: Admitted, { status, body, sessionId }: Reply): Rest {
-  const { listedTools, received } = admitted;
+  const { received } = admitted;
   received.answer.delivery = deliveredAsleep;
   const type = body.length > 0 ? "application/json" : null;
-  return reply(admitted, { status, type, sessionId, body: listedTools ? filtered(body, listedTools) : body });
+  return reply(admitted, { status, type, sessionId, body: filtered(body, admitted) });
 }
 
-function filtered(body: Buffer, tools: readonly string[]): Buffer {
-  const filter = createToolListFilter(tools, { "content-type": "application/json" });
+function filtered(body: Buffer, edits: AnswerEdits): Buffer {
+  if (edits.listedTools === null && edits.change === null) return body;
+  const filter = createAnswerFilter(edits, { "content-type": "application/json" });
   if (!filter) return body;
   const first = filter.push(body) ?? nothing;
   return Buffer.concat([first, filter.end()]);

@@ -81,9 +81,10 @@ export class RawClient {
   }
 
   /** The same caller in a session, opened at `url`. */
-  static async inSession(url: URL, headers: Record<string, string>): Promise<RawClient> {
+  static async inSession(url: URL, who: Record<string, string>, protocolVersion = "2025-06-18"): Promise<RawClient> {
     const clientInfo = { name: "raw", version: "1" };
-    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+    const params = { protocolVersion, capabilities: {}, clientInfo };
+    const headers = { ...who, "mcp-protocol-version": protocolVersion };
     const opened = await new RawClient(url, headers).send({ id: 0, method: "initialize", params });
     await opened.text();
     return new RawClient(url, { ...headers, "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" });

@@ -17,6 +17,10 @@ export type KeptChaos = {
   readonly fetched: number;
   /** Calls whose client got the answer that nobody knows their end. */
   readonly unknown: number;
+  /** Tasks that ended before they were sent, as their client learned. */
+  readonly notRun: number;
+  /** Calls by the way in which their client made them. */
+  readonly ways: Readonly<Record<Way, number>>;
   /** Calls that the server ran twice, and those that got neither a result nor an end. */
   readonly ranTwice: readonly string[];
   readonly unexplained: readonly string[];
@@ -25,6 +29,10 @@ export type KeptChaos = {
   readonly gatewayKills: number;
   readonly serverKills: number;
 };
+
+/** With a key and an open connection, or as a task of either era. */
+type Way = "key" | "task-legacy" | "task-modern";
+const ways = ["key", "task-legacy", "task-modern"] as const;
 
 type Options = {
   readonly calls: number;
@@ -48,6 +56,7 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
   const gateways = [0, 1].map((at) => new KilledGateway(rig, join(directory, `gateway-${at}`)));
   let isOver = false;
   const counts = { breaks: 0, gatewayKills: 0, serverKills: 0 };
+  const made: Record<Way, number> = { key: 0, "task-legacy": 0, "task-modern": 0 };
   try {
     await Promise.all([server.start(), ...gateways.map((gateway) => gateway.start())]);
     const { bearer } = await storeApiKey(rig, deployed.organizationId);
@@ -71,15 +80,17 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
     await Promise.all(Array.from({ length: options.concurrency }, work));
     isOver = true;
     await Promise.all(kills);
-    return { calls: options.calls, ...counts, ...(await server.judge(ends)) };
+    return { calls: options.calls, ways: made, ...counts, ...(await server.judge(ends)) };
 
     async function endOf(id: string): Promise<string> {
+      const way = pick(ways);
+      made[way]++;
       const params = { name: "work", arguments: { call: id, seconds: 0.2 + Math.random() * options.maxSeconds } };
       for (let attempt = 0; attempt < 200; attempt++) {
         const signal = new AbortController();
         const breaks = Math.random() < 0.5 && attempt < 5;
         const timer = breaks ? setTimeout(() => signal.abort(), Math.random() * options.maxSeconds * 1000) : undefined;
-        const end = await ask(id, params, signal.signal).catch(() => null);
+        const end = await ask({ id, way, params }, signal.signal).catch(() => null);
         clearTimeout(timer);
         if (signal.signal.aborted) counts.breaks++;
         if (end !== null) return end;
@@ -89,17 +100,14 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
     }
 
     /** Null: ask again. */
-    async function ask(id: string, params: object, signal: AbortSignal): Promise<string | null> {
+    async function ask({ id, way, params }: { id: string; way: Way; params: object }, signal: AbortSignal) {
       const url = new URL(`http://127.0.0.1:${pick(gateways).port}/${deployed.label}/mcp`);
-      const client = (await RawClient.inSession(url, bearer)).with({ "idempotency-key": id });
-      const answer = await client.call(1, params, signal);
-      const text = await answer.text();
-      if (/"towpath":"(?:outcome_unknown)"/.test(text)) return "unknown";
-      // A session, a place or a database that isn't there: nothing was run, or the next answer says what is known.
-      if (answer.status !== 200 || text.includes('"towpath":')) return null;
-      return /done [0-9a-f-]{36}/.exec(text)?.[0] ?? `odd: ${text.slice(0, 200)}`;
+      const headers = { ...bearer, "idempotency-key": id };
+      if (way === "key") return endIn(await (await RawClient.inSession(url, headers)).call(1, params, signal));
+      return way === "task-legacy"
+        ? askLegacy(url, { headers, params }, signal)
+        : askModern(url, { headers, params }, signal);
     }
-
     /** Not before some calls have a result, and while most of them are still to come, however slow the machine is. */
     async function repeatedly(pauseMs: number, kill: () => Promise<void>): Promise<void> {
       while (!isOver && ends.size < options.calls / 4) await sleep(20);
@@ -114,6 +122,51 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
     for (const gateway of gateways) gateway.kill();
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+type Asked = { readonly headers: Record<string, string>; readonly params: object };
+
+/** Creates the task of 2025-11-25, or finds it by its key, and waits for its result. */
+async function askLegacy(url: URL, { headers, params }: Asked, signal: AbortSignal): Promise<string | null> {
+  const client = await RawClient.inSession(url, headers, "2025-11-25");
+  const created = await (await client.call(1, { ...params, task: {} }, signal)).text();
+  const taskId = /"taskId":"([^"]+)"/.exec(created)?.[1];
+  if (taskId === undefined) return null;
+  return endIn(await client.send({ id: 2, method: "tasks/result", params: { taskId } }, signal), true);
+}
+
+const declaring = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": { extensions: { "io.modelcontextprotocol/tasks": {} } },
+};
+
+/** Gets the result of 2026-07-28, or a task, for which it asks until that has ended. */
+async function askModern(url: URL, { headers, params }: Asked, signal: AbortSignal): Promise<string | null> {
+  const send = (method: string, name: string, own: object) =>
+    new RawClient(url, {
+      ...{ ...headers, "mcp-protocol-version": "2026-07-28", "mcp-method": method, "mcp-name": name },
+    }).send({ id: 1, method, params: { ...own, _meta: declaring } }, signal);
+  const called = await send("tools/call", "work", params);
+  const text = await called.clone().text();
+  const taskId = /"taskId":"([^"]+)"/.exec(text)?.[1];
+  if (taskId === undefined) return endIn(called);
+  for (;;) {
+    const got = await send("tasks/get", taskId, { taskId });
+    if (!/"status":"working"/.test(await got.clone().text())) return endIn(got, true);
+    await sleep(1000, undefined, { signal });
+  }
+}
+
+/** How a call ended, by what its client got; null: ask again. `isTask`: an error is its end. */
+async function endIn(answer: Response, isTask = false): Promise<string | null> {
+  const text = await answer.text();
+  if (/"towpath":"(?:outcome_unknown)"/.test(text)) return "unknown";
+  const done = /done [0-9a-f-]{36}/.exec(text)?.[0];
+  // A session, a place or a database that isn't there: nothing was run, or the next answer says what is known.
+  if (done === undefined && (answer.status !== 200 || text.includes('"towpath":'))) {
+    return isTask && answer.status === 200 ? "not run" : null;
+  }
+  return done ?? `odd: ${text.slice(0, 200)}`;
 }
 
 const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
@@ -194,12 +247,14 @@ class PythonServer {
     for (const id of text.split("\n").filter((line) => line !== "")) runs.set(id, (runs.get(id) ?? 0) + 1);
     const of = (kind: (end: string, id: string) => boolean) =>
       [...ends].filter(([id, end]) => kind(end, id)).map(([id, end]) => `${id}: ${end}`);
+    const isNotRun = (end: string, id: string) => end === "not run" && !runs.has(id);
     const isResult = (end: string, id: string) => end === `done ${id}` && runs.get(id) === 1;
     return {
       fetched: of(isResult).length,
       unknown: of((end) => end === "unknown").length,
       ranTwice: [...runs].filter(([, count]) => count > 1).map(([id]) => id),
-      unexplained: of((end, id) => end !== "unknown" && !isResult(end, id)),
+      notRun: of(isNotRun).length,
+      unexplained: of((end, id) => end !== "unknown" && !isNotRun(end, id) && !isResult(end, id)),
     };
   }
 }

@@ -26,7 +26,7 @@ export { hostIsolation } from "./host-isolation.ts";
 export { hostStorage } from "./host-storage.ts";
 export { instance } from "./instance.ts";
 export { jwks } from "./jwks.ts";
-export { keptCall, keptResult } from "./kept-call.ts";
+export { keptCall, keptResult, taskSupport } from "./kept-call.ts";
 export { mailMessage } from "./mail-message.ts";
 export { oauthAuthorization } from "./oauth-authorization.ts";
 export { oauthClient } from "./oauth-client.ts";

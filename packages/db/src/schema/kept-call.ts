@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, integer, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant, keyedBy, ownedBy } from "./columns.ts";
 import { project } from "./project.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { daysAfter, daysBefore, type RetentionRule } from "./retention-rule.ts";
 
 /** Tool calls that may be asked for again (CAP-2, decision 087): those with a key, and those that lost their client. */
 export const keptCall = pgTable(
@@ -17,8 +17,14 @@ export const keptCall = pgTable(
     argumentsHash: text().notNull(),
     /** For calls without a key: session and request id, by which gateways know that a call may be a repeat. */
     repeatName: text(),
-    /** running | waiting (for whoever asks again) | fetched | unknown | canceled | dropped (the quota was full) */
+    /** running | waiting (for whoever asks again) | fetched | unknown | canceled | dropped (the quota was full) | asking (a task that waits for input) */
     state: text().notNull(),
+    /** Of a task: hash of whose it is, for lists; null: it is in no list. */
+    taskOwner: text(),
+    /** Of a task: how long its result is kept, in ms; null: the call is no task. */
+    taskKeepMs: integer(),
+    /** Whether it ended with an error. */
+    isFailed: boolean().notNull().default(false),
     /** Whether somebody waits for it other than its client. */
     isAwaited: boolean().notNull().default(false),
     /** What is known of an end that nobody saw. */
@@ -37,6 +43,9 @@ export const keptCall = pgTable(
     index("kept_call_running_index").on(table.aliveUntil).where(sql`${table.state} = 'running'`),
     index("kept_call_claimed_index").on(table.expiresAt).where(sql`${table.claim} IS NOT NULL`),
     index().on(table.expiresAt),
+    index("kept_call_task_index")
+      .on(table.taskOwner, table.startedAt, table.id)
+      .where(sql`${table.taskOwner} IS NOT NULL`),
   ],
 );
 
@@ -64,3 +73,28 @@ export const keptResultRetention: RetentionRule = {
   until: "expired",
   condition: (moment) => sql`${keptResult.expiresAt} < ${moment.now.toISOString()}::timestamptz`,
 };
+
+/**
+ * Whether servers offer tasks themselves, by protocol era, as gateways saw it in their handshakes: for those that
+ * don't, the gateway offers them (CAP-2).
+ */
+export const taskSupport = pgTable(
+  "task_support",
+  {
+    /** Of the deployment or the external server. */
+    serverId: uuid().notNull(),
+    /** legacy | modern */
+    era: text().notNull(),
+    projectId: ownedBy(() => project.id),
+    isOwn: boolean().notNull(),
+    seenAt: instant().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.serverId, table.era] }),
+    index().on(table.projectId),
+    index().on(table.seenAt),
+  ],
+);
+
+/** Gateways say it again with each handshake, at most hourly. */
+export const taskSupportRetention: RetentionRule = daysAfter(30, taskSupport.seenAt);

@@ -26,7 +26,7 @@ import { hostIsolationRetention } from "./host-isolation.ts";
 import { hostStorageRetention } from "./host-storage.ts";
 import { instanceRetention } from "./instance.ts";
 import { jwksRetention } from "./jwks.ts";
-import { keptCallRetention, keptResultRetention } from "./kept-call.ts";
+import { keptCallRetention, keptResultRetention, taskSupportRetention } from "./kept-call.ts";
 import { mailMessageRetention } from "./mail-message.ts";
 import { oauthAuthorizationRetention } from "./oauth-authorization.ts";
 import { oauthClientRetention } from "./oauth-client.ts";
@@ -142,6 +142,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   session: sessionRetention,
   sign_in_attempt: signInAttemptRetention,
   sign_in_step: signInStepRetention,
+  task_support: taskSupportRetention,
   two_factor: twoFactorRetention,
   suggested_questions: suggestedQuestionsRetention,
   user: userRetention,

@@ -34,7 +34,7 @@ export async function withKeptStates<Entry extends RequestLogEntry>(
   const calls = entries.filter(({ method }) => method === "tools/call").map(({ id }) => id);
   if (calls.length === 0) return entries;
   const { rows } = await reader.query<{ id: string; state: KeptState }>(
-    `SELECT id, ${state} AS state FROM kept_call WHERE id = ANY($1::uuid[]) AND state <> 'running'`,
+    `SELECT id, ${state} AS state FROM kept_call WHERE id = ANY($1::uuid[]) AND state NOT IN ('running', 'asking')`,
     [calls],
   );
   const states = new Map(rows.map((row) => [row.id, row.state]));

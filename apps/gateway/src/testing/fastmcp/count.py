@@ -5,13 +5,18 @@ import os
 import sys
 
 import uvicorn
-from fastmcp import FastMCP
+
+try:
+    from fastmcp import FastMCP
+except ImportError:
+    # The FastMCP of the official SDK 1, which speaks 2025-11-25.
+    from mcp.server.fastmcp import FastMCP
 
 mcp = FastMCP("counting")
 runs = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
 
-@mcp.tool
+@mcp.tool()
 async def work(call: str, seconds: float) -> str:
     """Counts the run, then takes its time."""
     os.write(runs, f"{call}\n".encode())
@@ -19,4 +24,5 @@ async def work(call: str, seconds: float) -> str:
     return f"done {call}"
 
 
-uvicorn.run(mcp.http_app(path="/mcp"), uds=sys.argv[1], log_level="error")
+app = mcp.http_app(path="/mcp") if hasattr(mcp, "http_app") else mcp.streamable_http_app()
+uvicorn.run(app, uds=sys.argv[1], log_level="error")

@@ -70,11 +70,11 @@ export function endEventStreams(): void {
 /** Where to resume: Last-Event-ID, otherwise `?after=`; 0 for a new reader. */
 export function lastEventId(request: Request): number {
   const header = request.headers.get("last-event-id");
-  return header === null ? idParameter(request, "after") : idOf(header);
+  return header === null ? numberParameter(request, "after") : idOf(header);
 }
 
-/** A query parameter that is an id; 0 without one. */
-export function idParameter(request: Request, name: string): number {
+/** A query parameter that is a positive whole number, such as an id; 0 without one. */
+export function numberParameter(request: Request, name: string): number {
   return idOf(new URL(request.url).searchParams.get(name));
 }
 

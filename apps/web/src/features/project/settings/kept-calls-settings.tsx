@@ -27,7 +27,7 @@ export function KeptCallsSettings({ projectKey }: { readonly projectKey: Project
     <SettingCard
       id="kept-calls"
       title="Calls whose client leaves"
-      description="A tool call goes on when its connection breaks, and the same client gets the result when it asks again, instead of a second run."
+      description="A tool call goes on when its connection breaks, and the same client gets the result when it asks again, instead of a second run. Clients that know tasks get one, also from a server without them."
       failure={results.failure ?? calls.failure}
       status={isKept ? `Results are kept for ${nameOf(keepResultsMinutes)}.` : "Calls end with their connection."}
     >
@@ -38,7 +38,7 @@ export function KeptCallsSettings({ projectKey }: { readonly projectKey: Project
         choices={minutesOfResults}
         onChange={(minutes) => void results.change(minutes)}
       >
-        Encrypted, and only for the caller who made the call.
+        Encrypted, and only for the caller who made the call. Off: Towpath offers no tasks.
       </Choice>
       <Choice
         id="unattended-minutes"

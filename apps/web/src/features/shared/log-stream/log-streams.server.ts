@@ -13,7 +13,7 @@ import {
   serverLogChannel,
 } from "@towpath/logs";
 import { services } from "~/compose.server.ts";
-import { eventStream, idParameter, lastEventId, type Send, wakeable } from "~/http/streams/event-stream.server.ts";
+import { eventStream, lastEventId, numberParameter, type Send, wakeable } from "~/http/streams/event-stream.server.ts";
 import { streamReader } from "~/http/streams/stream-reader.server.ts";
 import { readRequestLogs } from "./log-reader.server.ts";
 
@@ -103,7 +103,7 @@ export async function serverLogStream(
   request: Request,
 ): Promise<Response> {
   const reader = await streamReader(request, (ctx) => authorizeDeployment(ctx, permission, deploymentId));
-  const from = { after: lastEventId(request), around: idParameter(request, "around") };
+  const from = { after: lastEventId(request), around: numberParameter(request, "around") };
   return eventStream(request, reader, (send, signal) => followServer(deploymentId, from, send, signal));
 }
 
@@ -158,7 +158,7 @@ export async function requestLogStream(
   const reader = await streamReader(request, async (ctx) => {
     projectId = (await authorizeProject(ctx, permission, project)).project.id;
   });
-  const age = idParameter(request, "age");
+  const age = numberParameter(request, "age");
   const seen = age === 0 ? 0 : Date.now() - age;
   return eventStream(request, reader, (send, signal) => followRequestLog(projectId, seen, send, signal));
 }

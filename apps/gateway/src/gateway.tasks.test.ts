@@ -1,0 +1,220 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  CallToolResultSchema,
+  CreateTaskResultSchema,
+  ElicitRequestSchema,
+  ListTasksResultSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { expect, test } from "vitest";
+import { openRig, until } from "./testing/rig.ts";
+import { askModern, deployTaskless, tasksExtension } from "./testing/taskless-server.ts";
+
+const rig = openRig();
+
+/** A client of 2025-11-25, which answers questions with a name. */
+async function connect(url: URL, headers: Record<string, string>) {
+  const client = new Client({ name: "c", version: "1" }, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+    const { _meta } = params as { _meta?: Record<string, { taskId?: string }> };
+    return {
+      action: "accept",
+      content: { name: `Ada ${_meta?.["io.modelcontextprotocol/related-task"]?.taskId?.slice(0, 3)}` },
+    };
+  });
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  return client;
+}
+const create = (client: Client, name: string, { ttl, amount = 1 }: { ttl?: number; amount?: number } = {}) =>
+  client.request(
+    {
+      method: "tools/call",
+      params: { name, arguments: { amount }, task: ttl === undefined ? {} : { ttl } },
+    },
+    CreateTaskResultSchema,
+  );
+
+test("CAP-2 a client of 2025-11-25 calls a server without tasks as a task: capability, states, result, list, cancellation", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const client = await connect(server.url, await caller());
+  expect(client.getServerCapabilities()?.tasks).toEqual({ list: {}, cancel: {}, requests: { tools: { call: {} } } });
+  const { tools } = await client.listTools();
+  expect(tools.map(({ execution }) => execution?.taskSupport)).toEqual(Array(5).fill("optional"));
+
+  const { task } = await create(client, "work", { ttl: 30_000 });
+  expect(task).toMatchObject({ status: "working", ttl: 30_000 });
+  const { experimental } = client;
+  expect(await experimental.tasks.getTask(task.taskId)).toMatchObject({ taskId: task.taskId, status: "working" });
+  const result = experimental.tasks.getTaskResult(task.taskId, CallToolResultSchema);
+  await until(() => taskless.runs.length === 1);
+  expect(taskless.runs[0]).toEqual({ name: "work", arguments: { amount: 1 } });
+  setTimeout(taskless.release, 1500);
+  expect(await result).toMatchObject({
+    content: [{ text: "run 1" }],
+    _meta: { "io.modelcontextprotocol/related-task": { taskId: task.taskId } },
+  });
+  const ended = await experimental.tasks.getTask(task.taskId);
+  expect(ended).toMatchObject({ status: "completed" });
+  expect(ended.ttl).toBeGreaterThanOrEqual(30_000);
+  expect(ended.ttl).toBeLessThan(60_000);
+
+  const failed = await create(client, "fail");
+  await until(() => taskless.runs.length === 2);
+  taskless.release();
+  expect(await experimental.tasks.getTaskResult(failed.task.taskId, CallToolResultSchema)).toMatchObject({
+    isError: true,
+  });
+  expect(await experimental.tasks.getTask(failed.task.taskId)).toMatchObject({
+    status: "failed",
+    ttl: expect.any(Number),
+  });
+
+  const canceled = await create(client, "work", { amount: 3 });
+  await until(() => taskless.runs.length === 3);
+  expect(await experimental.tasks.cancelTask(canceled.task.taskId)).toMatchObject({ status: "cancelled" });
+  await until(() => taskless.canceled.length === 1 && taskless.closed.length === 1);
+  await expect(experimental.tasks.cancelTask(canceled.task.taskId)).rejects.toMatchObject({ code: -32602 });
+  await expect(experimental.tasks.getTaskResult(canceled.task.taskId, CallToolResultSchema)).rejects.toThrow(
+    /canceled/,
+  );
+
+  const { tasks } = await experimental.tasks.listTasks();
+  const ids = [canceled, failed, { task }].map((each) => each.task.taskId);
+  expect(tasks.map(({ taskId, status }) => [taskId, status])).toEqual([
+    [ids[0], "cancelled"],
+    [ids[1], "failed"],
+    [ids[2], "completed"],
+  ]);
+  await expect(experimental.tasks.listTasks("nonsense")).rejects.toMatchObject({ code: -32602 });
+  await client.close();
+  // A call is one row, with its own end; each question about its task is one of its own.
+  const rows = await rig.rows(server.projectId, 16);
+  const of = (name: string) => rows.filter(({ method }) => method === name).map(({ outcome, kept }) => [outcome, kept]);
+  expect(of("tools/call")).toEqual([
+    ["canceled", "canceled"],
+    ["tool_error", "fetched"],
+    ["ok", "fetched"],
+  ]);
+  expect(of("tasks/result").map(([outcome]) => outcome)).toEqual(["ok", "ok", "ok"]);
+});
+
+test("CAP-2 tasks are listed in pages, for nobody but their caller, and end after their time", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const [ada, bob] = [await caller(), await caller()];
+  const [one, other] = [await connect(server.url, ada), await connect(server.url, bob)];
+  const { task } = await create(one, "quick");
+  expect(await one.experimental.tasks.getTaskResult(task.taskId, CallToolResultSchema)).toMatchObject({
+    content: [{ text: "quick" }],
+  });
+  for (const attempt of ["getTask", "cancelTask"] as const)
+    await expect(other.experimental.tasks[attempt](task.taskId)).rejects.toMatchObject({ code: -32602 });
+  expect((await other.experimental.tasks.listTasks()).tasks).toEqual([]);
+  // The same caller in another session.
+  const again = await connect(server.url, ada);
+  expect(await again.experimental.tasks.getTask(task.taskId)).toMatchObject({ status: "completed" });
+  const { pool } = rig.database;
+  await pool.query(
+    `INSERT INTO kept_call (id, project_id, arguments_hash, state, started_at, task_owner, task_keep_ms)
+     SELECT gen_random_uuid(), project_id, '', 'canceled', started_at - n * interval '1 s', task_owner, 1000
+     FROM kept_call, generate_series(1, 60) n WHERE project_id = $1`,
+    [server.projectId],
+  );
+  const first = await one.experimental.tasks.listTasks();
+  const second = await one.request(
+    { method: "tasks/list", params: { cursor: first.nextCursor } },
+    ListTasksResultSchema,
+  );
+  expect([first.tasks.length, second.tasks.length, second.nextCursor]).toEqual([50, 11, undefined]);
+  expect(new Set([...first.tasks, ...second.tasks].map(({ taskId }) => taskId)).size).toBe(61);
+  await pool.query("UPDATE kept_call SET expires_at = now() WHERE project_id = $1", [server.projectId]);
+  await expect(one.experimental.tasks.getTask(task.taskId)).rejects.toMatchObject({ code: -32602 });
+  expect((await one.experimental.tasks.listTasks()).tasks).toEqual([]);
+  expect(taskless.runs).toHaveLength(1);
+  for (const client of [one, other, again]) await client.close();
+});
+
+test("CAP-2 what a server asks during a task of 2025-11-25 comes with its result, and names the task", async () => {
+  const { server, caller } = await deployTaskless(rig);
+  const client = await connect(server.url, await caller());
+  const { task } = await create(client, "ask");
+  const status = async () => (await client.experimental.tasks.getTask(task.taskId)).status;
+  await expect.poll(status).toBe("input_required");
+  const result = await client.experimental.tasks.getTaskResult(task.taskId, CallToolResultSchema);
+  expect(result).toMatchObject({ content: [{ text: `It is Ada ${task.taskId.slice(0, 3)}.` }] });
+  expect(await status()).toBe("completed");
+  await client.close();
+});
+
+test("CAP-2 a call of 2026-07-28 that lasts becomes a task for clients that declare them, and no other", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const who = await caller();
+  const ask = (method: string, params: object = {}, extensions?: object) =>
+    askModern(server.url, who, { method, params, ...(extensions && { extensions }) });
+  expect((await ask("server/discover", {}, {})).result.capabilities).toEqual({ tools: {} });
+  expect((await ask("server/discover")).result.capabilities).toEqual({
+    tools: {},
+    extensions: { [tasksExtension]: {} },
+  });
+  expect((await ask("tools/call", { name: "quick" })).result).toMatchObject({ resultType: "complete" });
+  const plain = ask("tools/call", { name: "work" }, {});
+  const { result: task } = await ask("tools/call", { name: "work" });
+  expect(task).toMatchObject({ resultType: "task", status: "working", ttlMs: 600_000, pollIntervalMs: 1000 });
+  const { taskId } = task;
+  expect((await ask("tasks/get", { taskId })).result).toMatchObject({ resultType: "complete", status: "working" });
+  taskless.release();
+  expect((await plain).result).toMatchObject({ resultType: "complete", content: [{ text: "run 2" }] });
+  const get = async () => (await ask("tasks/get", { taskId })).result;
+  await expect.poll(async () => (await get()).status).toBe("completed");
+  expect(await get()).toMatchObject({ taskId, result: { content: [{ text: "run 3" }] } });
+
+  expect(await ask("tasks/get", { taskId }, {})).toMatchObject({ status: 400, error: { code: -32021 } });
+  expect((await ask("tasks/get", { taskId: "nothing" })).error.code).toBe(-32602);
+  expect((await askModern(server.url, await caller(), { method: "tasks/get", params: { taskId } })).error.code).toBe(
+    -32602,
+  );
+  const canceled = (await ask("tools/call", { name: "work" })).result.taskId;
+  expect((await ask("tasks/cancel", { taskId: canceled })).result).toEqual({ resultType: "complete" });
+  await until(() => taskless.closed.length === 1);
+  expect((await ask("tasks/get", { taskId: canceled })).result).toMatchObject({ status: "cancelled" });
+
+  const lost = (await ask("tools/call", { name: "break" })).result.taskId;
+  taskless.release();
+  await expect.poll(async () => (await ask("tasks/get", { taskId: lost })).result.status).toBe("failed");
+  expect((await ask("tasks/get", { taskId: lost })).result).toMatchObject({
+    statusMessage: expect.stringMatching(/Nobody knows how the call ended/),
+    error: { data: { towpath: "outcome_unknown" } },
+  });
+  const keyed = { ...who, "idempotency-key": "once" };
+  const call = () => askModern(server.url, keyed, { method: "tools/call", params: { name: "work" } });
+  const [first, second] = [await call(), await call()];
+  expect(second.result.taskId).toBe(first.result.taskId);
+  expect(taskless.runs.filter(({ name }) => name === "work")).toHaveLength(4);
+});
+
+test("CAP-2 a task of 2026-07-28 that needs input says so, takes answers one by one, and goes on in the version that ran it", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const who = await caller();
+  const ask = (method: string, params: object = {}) => askModern(server.url, who, { method, params });
+  await ask("server/discover");
+  const { taskId } = (await ask("tools/call", { name: "ask", arguments: { a: 1 } })).result;
+  const get = async () => (await ask("tasks/get", { taskId })).result;
+  await expect.poll(async () => (await get()).status).toBe("input_required");
+  expect(Object.keys((await get()).inputRequests ?? {})).toEqual(["name"]);
+  const answers = (key: string, name: string) => ({
+    taskId,
+    inputResponses: { [key]: { action: "accept", content: { name } } },
+  });
+  expect((await ask("tasks/update", answers("other", "Eve"))).result).toEqual({ resultType: "complete" });
+  expect((await get()).status).toBe("input_required");
+  await ask("tasks/update", answers("name", "Ada"));
+  // The server asks again under the same name, which is another question of the task.
+  await expect.poll(async () => Object.keys((await get()).inputRequests ?? {})).toEqual(["2/name"]);
+  await ask("tasks/update", answers("2/name", "Bob"));
+  await expect.poll(async () => (await get()).status).toBe("completed");
+  expect((await get()).result).toMatchObject({ content: [{ text: "It is Bob." }] });
+  expect(taskless.runs.map(({ requestState, arguments: given }) => [requestState, given])).toEqual([
+    [undefined, { a: 1 }],
+    ["first", { a: 1 }],
+    ["second", { a: 1 }],
+  ]);
+});

@@ -1,0 +1,136 @@
+import type { Pool } from "pg";
+import type { KeptCallStore, StoredCall } from "./kept-calls.ts";
+
+/** A task as stored: the call, whether it ended with an error, and how long its result is kept. */
+export type StoredTask = StoredCall & { readonly isFailed: boolean; readonly keepMs: number };
+
+/** Where a page of a list begins: behind this task. */
+export type TaskCursor = { readonly startedAt: Date; readonly id: string };
+
+const columns = `kept.id, arguments_hash AS "argumentsHash", state, known, started_at AS "startedAt",
+  ended_at AS "endedAt", kept.expires_at AS "expiresAt", is_failed AS "isFailed", task_keep_ms AS "keepMs",
+  state <> 'running' OR alive_until > now() AS "isAlive"`;
+const isKept = "task_keep_ms IS NOT NULL AND (kept.expires_at IS NULL OR kept.expires_at > now())";
+
+/** The rows of calls that are tasks, as gateways read and write them. */
+export class KeptTaskStore {
+  readonly #pool: Pool;
+  readonly #calls: Pick<KeptCallStore, "sweep">;
+
+  constructor(pool: Pool, calls: Pick<KeptCallStore, "sweep">) {
+    this.#pool = pool;
+    this.#calls = calls;
+  }
+
+  /** Null: there is none, or no longer. */
+  async find(id: string, projectId: string): Promise<StoredTask | null> {
+    const { rows } = await this.#pool.query<StoredTask>(
+      `SELECT ${columns}, sealed FROM kept_call kept LEFT JOIN kept_result result ON result.call_id = kept.id
+       WHERE kept.id = $1 AND kept.project_id = $2 AND ${isKept}`,
+      [id, projectId],
+    );
+    const [found] = rows;
+    if (!found || found.isAlive) return found ?? null;
+    await this.#calls.sweep();
+    return this.find(id, projectId);
+  }
+
+  /** The newest of an owner, without results; those that wait for a client's answers have `sealed`. */
+  async list(owner: string, after: TaskCursor | null, limit: number): Promise<StoredTask[]> {
+    const { rows } = await this.#pool.query<StoredTask>(
+      `SELECT ${columns}, CASE WHEN state = 'running' THEN sealed END AS sealed
+       FROM kept_call kept LEFT JOIN kept_result result ON result.call_id = kept.id
+       WHERE task_owner = $1 AND ($2::timestamptz IS NULL OR (started_at, kept.id) < ($2, $3::uuid)) AND ${isKept}
+       ORDER BY started_at DESC, kept.id DESC LIMIT $4`,
+      [owner, after?.startedAt ?? null, after?.id ?? null, limit],
+    );
+    if (rows.every(({ isAlive }) => isAlive)) return rows;
+    await this.#calls.sweep();
+    return this.list(owner, after, limit);
+  }
+
+  /** Somebody gets the id of a kept call as a task. False: the call is gone, as it wasn't run. */
+  async mark(
+    id: string,
+    { owner, keepMs }: { readonly owner: string | null; readonly keepMs: number },
+  ): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `UPDATE kept_call SET task_owner = coalesce(task_owner, $2), task_keep_ms = coalesce(task_keep_ms, $3),
+         is_awaited = true
+       WHERE id = $1`,
+      [id, owner, keepMs],
+    );
+    return rowCount === 1;
+  }
+
+  /** The messages of a running task's server that wait for the client, in place of those before. */
+  async ask(id: string, projectId: string, sealed: string): Promise<void> {
+    await this.#pool.query(
+      `INSERT INTO kept_result (call_id, project_id, sealed, bytes, expires_at)
+       SELECT id, project_id, $3, $4, now() + interval '1 day' FROM kept_call
+       WHERE id = $1 AND project_id = $2 AND state = 'running'
+       ON CONFLICT (call_id) DO UPDATE SET sealed = excluded.sealed, bytes = excluded.bytes`,
+      [id, projectId, sealed, sealed.length],
+    );
+  }
+
+  /** Takes the messages of a running task: one client gets each once. */
+  async takeAsked(id: string, sealed: string): Promise<boolean> {
+    const { rowCount } = await this.#pool.query("DELETE FROM kept_result WHERE call_id = $1 AND sealed = $2", [
+      id,
+      sealed,
+    ]);
+    return rowCount === 1;
+  }
+
+  /** Stores the answers that a task has so far. False: another request was faster. */
+  async answer(id: string, before: string, sealed: string): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      "UPDATE kept_result SET sealed = $3, bytes = $4 WHERE call_id = $1 AND sealed = $2",
+      [id, before, sealed, sealed.length],
+    );
+    return rowCount === 1;
+  }
+
+  /** Takes a task that has all answers, to run on in this process. False: another request was faster, or it has ended. */
+  async resume(id: string, before: string): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `WITH taken AS (DELETE FROM kept_result WHERE call_id = $1 AND sealed = $2 RETURNING call_id)
+       UPDATE kept_call SET state = 'running', ended_at = now(), expires_at = NULL,
+         alive_until = now() + interval '10 seconds'
+       FROM taken WHERE id = call_id AND state = 'asking'`,
+      [id, before],
+    );
+    return rowCount === 1;
+  }
+
+  /** The client wants no result any more. False: it has ended already. */
+  async cancel(id: string, keepMs: number): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `WITH canceled AS (UPDATE kept_call SET state = 'canceled', ended_at = now(),
+           expires_at = now() + make_interval(secs => $2 / 1000.0)
+         WHERE id = $1 AND state IN ('running', 'asking') RETURNING id),
+       removed AS (DELETE FROM kept_result USING canceled WHERE call_id = canceled.id)
+       SELECT id FROM canceled`,
+      [id, keepMs],
+    );
+    return rowCount === 1;
+  }
+
+  /** Whether a server offers tasks itself, as its last handshake of an era reported; null: no gateway has seen one. */
+  async supportOf(serverId: string, era: string): Promise<boolean | null> {
+    const { rows } = await this.#pool.query<{ isOwn: boolean }>(
+      `SELECT is_own AS "isOwn" FROM task_support WHERE server_id = $1 AND era = $2`,
+      [serverId, era],
+    );
+    return rows[0]?.isOwn ?? null;
+  }
+
+  async learnSupport(projectId: string, serverId: string, era: string, isOwn: boolean): Promise<void> {
+    await this.#pool.query(
+      `INSERT INTO task_support (server_id, era, project_id, is_own, seen_at) VALUES ($1, $2, $3, $4, now())
+       ON CONFLICT (server_id, era) DO UPDATE SET is_own = excluded.is_own, seen_at = now()`,
+      [serverId, era, projectId, isOwn],
+    );
+  }
+}

@@ -1,0 +1,160 @@
+import type { Rest } from "../call/answer.ts";
+import { reply } from "../call/reply.ts";
+import type { Admitted } from "../call/states.ts";
+import type { Message } from "../portal/messages-in.ts";
+import { checkModern, membersOf, parsePortalMessage } from "../portal/portal-request.ts";
+import type { StoredTask, TaskCursor } from "../read-model/kept-tasks.ts";
+import { answered, askingIn, nextRound, openQuestions } from "./asking.ts";
+import { awaitResult } from "./await-result.ts";
+import { type Found, type ServeParts, type Serving, whenFetched } from "./serving.ts";
+import type { TaskEra } from "./task-era.ts";
+import { listOwnerOf } from "./task-ids.ts";
+import { detailedView, viewOf } from "./task-view.ts";
+import type { TaskParts } from "./tasks.ts";
+
+const pageSize = 50;
+
+type Asked = { readonly admitted: Admitted; readonly era: TaskEra };
+/** Whether a request names a task of the gateway's. */
+export function isOfTasks({ ids }: Pick<TaskParts, "ids">, admitted: Admitted): boolean {
+  return ids.open(admitted.peek.target, admitted) !== null;
+}
+
+/** Answers a question about a task of the gateway's, or one that isn't there. */
+export async function serveTask(parts: ServeParts, { admitted, era }: Asked): Promise<Rest> {
+  const message = parsePortalMessage(admitted.body);
+  const { id } = admitted.peek;
+  if (message.kind !== "request") return refuse(admitted, { code: -32600, message: "It is no request.", status: 400 });
+  const refused = era === "modern" ? checkModern(admitted.call.request, message) : null;
+  if (refused) return refuse(admitted, { ...refused, status: 400 });
+  const serving = { parts, admitted, message };
+  if (message.method === "tasks/list") return listTasks(serving);
+  const taskId = message.params.taskId;
+  const callId = parts.ids.open(taskId, admitted);
+  const task = callId && (await parts.store.find(callId, admitted.owner.projectId));
+  if (!task || typeof taskId !== "string") {
+    return refuse(admitted, { code: -32602, message: "Task not found: there is none with this id, or no longer." });
+  }
+  const found = { ...serving, task, taskId };
+  switch (`${era} ${message.method}`) {
+    case "legacy tasks/get":
+      return answer(admitted, viewOf(era, taskId, task));
+    case "legacy tasks/result":
+      return awaitResult(found);
+    case "legacy tasks/cancel":
+      return cancelTask(found, era);
+    case "modern tasks/get":
+      return getTask(found);
+    case "modern tasks/update":
+      return updateTask(found);
+    case "modern tasks/cancel":
+      return cancelTask(found, era);
+    default:
+      return replyWith(admitted, { jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } }, 404);
+  }
+}
+
+/** With its result, as 2026-07-28 has no other way to it; or with what is asked. */
+async function getTask(found: Found): Promise<Rest> {
+  const { parts, admitted, task, taskId } = found;
+  const opened = parts.results.resultOf(task, admitted);
+  if (task.state !== "asking") {
+    const rest = answer(admitted, { ...detailedView(taskId, task, opened), ...complete });
+    if (opened !== null) whenFetched(found);
+    return rest;
+  }
+  const asking = task.sealed === null ? null : askingIn(parts.results.open(task.id, admitted, task.sealed));
+  if (!asking) return answer(admitted, { ...detailedView(taskId, { ...task, state: "dropped" }, null), ...complete });
+  const inputRequests = openQuestions(asking);
+  const view = viewOf("modern", taskId, task);
+  if (Object.keys(inputRequests).length > 0) return answer(admitted, { ...view, inputRequests, ...complete });
+  // The server only asked to be called again.
+  await goOn(found, asking, task.sealed ?? "");
+  return answer(admitted, { ...view, status: "working", ...complete });
+}
+
+const complete = { resultType: "complete" } as const;
+
+async function updateTask(found: Found): Promise<Rest> {
+  const { parts, admitted, message } = found;
+  const { store, results } = parts;
+  for (let { task }: { task: StoredTask | null } = found; task?.state === "asking" && task.sealed !== null; ) {
+    const { id, sealed } = task;
+    const asking = askingIn(results.open(id, admitted, sealed));
+    if (!asking) break;
+    const next = answered(asking, membersOf(message.params.inputResponses));
+    const isWhole = Object.keys(openQuestions(next)).length === 0;
+    const isFirst = isWhole
+      ? await goOn({ ...found, task }, next, sealed)
+      : await store.answer(id, sealed, results.seal(id, admitted, next).sealed);
+    if (isFirst) break;
+    // Another request was faster, with answers to other questions perhaps.
+    task = await store.find(id, admitted.owner.projectId);
+  }
+  return answer(admitted, { ...complete });
+}
+
+/** False: another request has it going on already. @throws GatewayError if its caller may no longer call the tool */
+async function goOn(
+  { parts, admitted, task }: Found,
+  asking: Parameters<typeof nextRound>[1],
+  sealed: string,
+): Promise<boolean> {
+  const { id, argumentsHash, startedAt, keepMs } = task;
+  const { projectId } = admitted.owner;
+  const claim = `resumed ${id}`;
+  const row = { id, projectId, claim, argumentsHash, repeatName: null, startedAt, task: { owner: null, keepMs } };
+  const next = parts.taskFor(row, asking.round);
+  const own = nextRound(admitted, asking, next.response);
+  if (!(await parts.store.resume(id, sealed))) return false;
+  void parts.resume(next, own);
+  return true;
+}
+
+async function cancelTask({ parts, admitted, task, taskId }: Found, era: TaskEra): Promise<Rest> {
+  const { store, keptCalls } = parts;
+  const isCanceled = await store.cancel(task.id, task.keepMs);
+  // Another process learns of it when it next says that it lives.
+  if (isCanceled) keptCalls.cancel(task.id);
+  if (era === "modern") return answer(admitted, { ...complete });
+  const now = isCanceled ? await store.find(task.id, admitted.owner.projectId) : null;
+  if (now) return answer(admitted, viewOf(era, taskId, now));
+  return refuse(admitted, { code: -32602, message: "The task has ended already, so it can't be canceled." });
+}
+
+async function listTasks({ parts, admitted, message }: Serving): Promise<Rest> {
+  const { cursor } = message.params;
+  const after = cursor === undefined ? null : cursorIn(cursor);
+  if (after === undefined) return refuse(admitted, { code: -32602, message: "This cursor is not from this list." });
+  const owner = listOwnerOf(admitted);
+  const found = owner === null ? [] : await parts.store.list(owner, after, pageSize + 1);
+  const page = found.slice(0, pageSize);
+  const last = page.at(-1);
+  const tasks = page.map((task) => viewOf("legacy", parts.ids.seal(task.id, admitted), task));
+  return answer(admitted, { tasks, ...(found.length > pageSize && last && { nextCursor: cursorOf(last) }) });
+}
+
+const cursorOf = ({ startedAt, id }: TaskCursor): string =>
+  Buffer.from(`${startedAt.getTime()} ${id}`).toString("base64url");
+
+/** Undefined: it isn't ours. */
+function cursorIn(cursor: unknown): TaskCursor | undefined {
+  const text = Buffer.from(String(cursor), "base64url").toString("latin1");
+  const [, time, id] = /^(\d{1,14}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(text) ?? [];
+  return time === undefined || id === undefined ? undefined : { startedAt: new Date(Number(time)), id };
+}
+
+const answer = (admitted: Admitted, result: Message): Rest =>
+  replyWith(admitted, { jsonrpc: "2.0", id: admitted.peek.id, result }, 200);
+
+function refuse(
+  admitted: Admitted,
+  { status = 200, ...error }: { code: number; message: string; status?: number },
+): Rest {
+  return replyWith(admitted, { jsonrpc: "2.0", id: admitted.peek.id, error }, status);
+}
+
+function replyWith(admitted: Admitted, message: Message, status: number): Rest {
+  const body = Buffer.from(JSON.stringify(message));
+  return reply(admitted, { status, type: "application/json", sessionId: admitted.session?.id ?? null, body });
+}

@@ -1,0 +1,38 @@
+import type { Admitted } from "../call/states.ts";
+import { isKeeping } from "../kept/identity.ts";
+import { tasksExtension } from "../portal/tasks.ts";
+
+/** legacy: tasks of 2025-11-25, for which a client asks; modern: the extension of 2026-07-28, where the server decides. */
+export type TaskEra = "legacy" | "modern";
+
+export const firstVersionWithTasks = "2025-11-25";
+
+const methods: Readonly<Record<TaskEra, ReadonlySet<string>>> = {
+  legacy: new Set([
+    "initialize",
+    "tools/list",
+    "tools/call",
+    "tasks/get",
+    "tasks/result",
+    "tasks/list",
+    "tasks/cancel",
+  ]),
+  modern: new Set(["server/discover", "tools/call", "tasks/get", "tasks/update", "tasks/cancel"]),
+};
+
+/** The era whose tasks may matter to a request; null: it is none of ours. Most calls end here, with one look at their bytes. */
+export function taskEraOf(admitted: Admitted): TaskEra | null {
+  const { peek, session, body } = admitted;
+  const { method, era } = peek;
+  if (method === null || peek.kind !== "request" || peek.id === null || !methods[era].has(method)) return null;
+  if (!isKeeping(admitted) || serverIdOf(admitted) === null) return null;
+  if (era === "modern") return method.startsWith("tasks/") || body.includes(tasksExtension) ? era : null;
+  const version = peek.protocolVersion ?? session?.session.protocolVersion ?? "";
+  if (version < firstVersionWithTasks || (method !== "initialize" && session === null)) return null;
+  return method !== "tools/call" || body.includes('"task"') ? era : null;
+}
+
+/** What offers tasks, or doesn't: a deployment or an external server. */
+export function serverIdOf({ call: { route }, deploymentId }: Admitted): string | null {
+  return route.target.kind === "external" ? route.target.externalServerId : deploymentId;
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from "node:crypto";
+import type { RequestListener, ServerResponse } from "node:http";
+import { json as readJson } from "node:stream/consumers";
+import { storeApiKey } from "./clients.ts";
+import type { DeployedServer, Rig } from "./rig.ts";
+
+type Params = { name?: string; arguments?: unknown; task?: unknown; inputResponses?: Answers; requestState?: string };
+type Answers = Record<string, { content?: { name?: string } }>;
+type Asked = {
+  id?: number | string;
+  method?: string;
+  params?: Params & { requestId?: unknown; protocolVersion?: string };
+  result?: { content?: { name?: string } };
+};
+
+/** A server of both eras that knows nothing of tasks, and counts what it runs. */
+type TasklessServer = {
+  readonly listener: RequestListener;
+  /** The parameters of each call, in order. */
+  readonly runs: Params[];
+  /** Request ids that were canceled, and calls whose connection closed before they were answered. */
+  readonly canceled: unknown[];
+  readonly closed: unknown[];
+  /** Answers the calls of `work` that wait. */
+  release: () => void;
+};
+
+const question = {
+  method: "elicitation/create",
+  params: { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } },
+};
+
+/**
+ * Tools: `quick` answers at once; `work` once it is released; `fail` and `break` so, with a tool's error and a broken
+ * connection; `ask` asks for a name: in 2026-07-28 after a while, twice.
+ */
+function createTasklessServer(): TasklessServer {
+  const waiting: (() => void)[] = [];
+  const questions = new Map<unknown, (name: string) => void>();
+  const runs: Params[] = [];
+  const canceled: unknown[] = [];
+  const closed: unknown[] = [];
+  const tools = ["quick", "work", "fail", "break", "ask"].map((name) => ({ name, inputSchema: { type: "object" } }));
+  const text = (value: string) => ({ content: [{ type: "text", text: value }] });
+
+  const listener: RequestListener = async (request, response) => {
+    if (request.method !== "POST") return void response.writeHead(405).end();
+    const asked = (await readJson(request)) as Asked;
+    const isModern = String(request.headers["mcp-protocol-version"] ?? "") >= "2026-07-28";
+    const { method, params = {} } = asked;
+    const answer = (result: object) =>
+      answerJson(response, asked, isModern ? { resultType: "complete", ...result } : result);
+    switch (method) {
+      case "initialize": {
+        response.setHeader("mcp-session-id", randomUUID());
+        const { protocolVersion } = params;
+        return answer({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "plain", version: "1" } });
+      }
+      case "server/discover":
+        return answer({
+          supportedVersions: ["2026-07-28"],
+          capabilities: { tools: {} },
+          ttlMs: 0,
+          cacheScope: "private",
+        });
+      case "tools/list":
+        return answer({ tools, ...(isModern && { ttlMs: 0, cacheScope: "private" }) });
+      case "tools/call":
+        runs.push(params);
+        response.once("close", () => response.writableFinished || closed.push(params.arguments));
+        if (params.name === "quick") return answer(text("quick"));
+        if (params.name === "ask") return isModern ? askInRounds(params, answer) : askAtOnce(response, asked);
+        return void waiting.push(() => {
+          if (params.name === "break") response.destroy();
+          else answer({ ...text(`run ${runs.indexOf(params) + 1}`), ...(params.name === "fail" && { isError: true }) });
+        });
+      case "notifications/cancelled":
+        canceled.push(params.requestId);
+        break;
+      case undefined:
+        questions.get(asked.id)?.(asked.result?.content?.name ?? "nobody");
+    }
+    response.writeHead(method?.startsWith("tasks/") ? 404 : 202).end();
+  };
+
+  function askInRounds({ inputResponses, requestState }: Params, answer: (result: object) => void): void {
+    const name = inputResponses?.name?.content?.name;
+    const state = name === undefined ? "first" : "second";
+    const asks = { resultType: "input_required", inputRequests: { name: question }, requestState: state };
+    if (requestState === "second") answer(text(`It is ${name}.`));
+    else setTimeout(answer, name === undefined ? 1000 : 0, asks);
+  }
+
+  function askAtOnce(response: ServerResponse, { id }: Asked): void {
+    const questionId = randomUUID();
+    const send = (message: object) =>
+      response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    send({ id: questionId, ...question });
+    questions.set(questionId, (name) => {
+      send({ id, result: text(`It is ${name}.`) });
+      response.end();
+    });
+  }
+  return {
+    listener,
+    runs,
+    canceled,
+    closed,
+    release() {
+      for (const each of waiting.splice(0)) each();
+    },
+  };
+}
+
+function answerJson(response: ServerResponse, { id }: Asked, result: object): void {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+}
+
+/** Deploys such a server for callers with a key; returns a new caller's header with each `caller()`. */
+export async function deployTaskless(rig: Rig) {
+  const taskless = createTasklessServer();
+  const server: DeployedServer = await rig.deploy(taskless.listener, { authMode: "towpath-cloud" });
+  const caller = async () => (await storeApiKey(rig, server.organizationId)).bearer;
+  return { server, taskless, caller };
+}
+
+/** Of a result, what tests look at. */
+type Shown = {
+  taskId: string;
+  status?: string;
+  capabilities?: object;
+  inputRequests?: object;
+  result?: object;
+};
+
+const versionKey = "io.modelcontextprotocol/protocolVersion";
+const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+export const tasksExtension = "io.modelcontextprotocol/tasks";
+
+/** Asks as a client of 2026-07-28, without a library, which declares tasks unless `extensions` says otherwise. */
+export async function askModern(
+  url: URL,
+  who: Record<string, string>,
+  {
+    method,
+    params = {},
+    extensions = { [tasksExtension]: {} },
+  }: { method: string; params?: object; extensions?: object },
+): Promise<{ status: number; result: Shown; error: { code: number; message: string } }> {
+  const _meta = { [versionKey]: "2026-07-28", [capabilitiesKey]: { extensions, elicitation: {} } };
+  const { name, taskId } = params as { name?: string; taskId?: string };
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": method,
+      ...((name ?? taskId) ? { "mcp-name": name ?? taskId ?? "" } : {}),
+      ...who,
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }),
+  });
+  const body = await response.text();
+  const message = JSON.parse(body.startsWith("{") ? body : (body.split("data: ").at(-1) ?? ""));
+  return { status: response.status, ...message };
+}
