@@ -51,6 +51,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\.\/towpath (build-states NAME set|settings NAME --branch) /, "needs a Git URL: git-urls.test.ts runs it"],
   [/^\.\/towpath (export|import)\b/, "makes files and another server: export-import.test.ts runs it"],
   [/^\.\/towpath alerts\b/, "needs a receiver: alerts.test.ts of apps/cli runs it"],
+  [/^\.\/towpath sign-in-issuers\b/, "needs an identity provider: sign-in-issuers.test.ts of apps/cli runs it"],
   [/^\.\/towpath workloads\b/, "needs an issuer: workloads.test.ts of apps/cli runs it"],
   [/^\.\/towpath domains\b/, "needs DNS records: domains.test.ts of apps/cli runs it"],
   [/^\.\/towpath errors \S+ (show|resolve) /, "needs an error: errors.test.ts runs it"],

@@ -1,0 +1,1 @@
+export { type AssertionVerifier, createAssertionVerifier } from "./assertion-verifier.ts";
