@@ -1,4 +1,4 @@
-import { decodeJwt, decodeProtectedHeader, type JWTPayload } from "jose";
+import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, type JWTPayload } from "jose";
 
 /** `typ` of an Identity Assertion JWT Authorization Grant (draft-ietf-oauth-identity-assertion-authz-grant). */
 const assertionType = "oauth-id-jag+jwt";
@@ -35,6 +35,8 @@ export type AssertionProblem = {
   readonly detail: string;
   /** For the client. */
   readonly description: string;
+  /** The servers that it is for, as far as it says so. */
+  readonly resources?: readonly string[];
 };
 
 const maxLength = 8192;
@@ -50,15 +52,22 @@ const unknownLimits = ["cnf", "authorization_details", "tenant", "aud_tenant"];
 /** Reads an identity assertion, without checking its signature. Only asymmetric algorithms and one type are accepted. */
 export function readAssertion(assertion: string): AssertionClaims | AssertionProblem {
   if (assertion.length > maxLength) return invalid("length", `is longer than ${maxLength} characters`);
-  let header: ReturnType<typeof decodeProtectedHeader>;
+  let header: JWTHeaderParameters;
   let claims: JWTPayload;
   try {
-    [header, claims] = [decodeProtectedHeader(assertion), decodeJwt(assertion)];
+    [header, claims] = [decodeProtectedHeader(assertion) as JWTHeaderParameters, decodeJwt(assertion)];
   } catch {
     return invalid("form", "is no signed JWT");
   }
-  const { alg, kid, typ, crit } = header;
-  if (typ?.toLowerCase().replace(/^application\//, "") !== assertionType)
+  const read = claimsOf(header, claims);
+  return "problem" in read ? { ...read, resources: textsOf(claims.resource) ?? [] } : read;
+}
+
+function claimsOf(
+  { alg, kid, typ, crit }: JWTHeaderParameters,
+  claims: JWTPayload,
+): AssertionClaims | AssertionProblem {
+  if (!isText(typ) || typ.toLowerCase().replace(/^application\//, "") !== assertionType)
     return invalid(
       "typ",
       `needs the type ${assertionType}: ask the identity provider for an ID-JAG, not for another token`,

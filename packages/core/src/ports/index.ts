@@ -254,6 +254,7 @@ export type AssertionProblem = {
   >;
   readonly detail: string;
   readonly description: string;
+  readonly resources?: readonly string[];
 };
 
 /** Identity assertions of identity providers. Errors' messages are public. */

@@ -40,7 +40,7 @@ const afterEndMs = 60_000;
 export function exchangeAssertion(call: Call<AssertionInput, Services>): Promise<IssuedTokens> {
   const { ctx, input } = call;
   const claims = input.assertion ? ctx.assertions.read(input.assertion) : null;
-  const [named = null] = claims && !("problem" in claims) ? claims.resources : [];
+  const [named = null] = claims?.resources ?? [];
   const step = { kind: "assertion" as const, resource: input.resource ?? named };
   return recordedStep(ctx, step, (known) => exchange({ ctx, input, claims }, known));
 }
