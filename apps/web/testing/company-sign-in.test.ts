@@ -330,7 +330,9 @@ test("CAP-3 GW-4 access ends within a second: disconnected, issuer or member rem
     // One connection to the person who looks, although each token is of an assertion of its own.
     if (way === "disconnected")
       await expect
-        .poll(async () => (await attempts()).map(({ state, steps }) => [state, steps.at(-1)?.kind, steps.at(-1)?.state]))
+        .poll(async () =>
+          (await attempts()).map(({ state, steps }) => [state, steps.at(-1)?.kind, steps.at(-1)?.state]),
+        )
         .toEqual([["connected", "refresh", "done"]]);
     await end();
     const began = performance.now();

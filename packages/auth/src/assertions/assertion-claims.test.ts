@@ -27,7 +27,7 @@ const made = (change: object = {}, headerChange: object = {}) =>
 const expected = { issuer, clientId: "app", resource: null, scope: "mcp", now: now * 1000 };
 
 /** Which problem an assertion has, and with what. */
-function problemOf(assertion: string, more: Partial<typeof expected> & { resource?: string | null } = {}): string {
+function problemOf(assertion: string, more: { readonly resource?: string; readonly now?: number } = {}): string {
   const read = readAssertion(assertion);
   const problem = "problem" in read ? read : problemOfClaims(read, { ...expected, ...more });
   if (problem !== null) expect(problem.description).toMatch(/^The assertion .{10,}\.$/);

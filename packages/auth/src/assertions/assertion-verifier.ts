@@ -6,7 +6,7 @@ import { IssuerKeysError, type KeySource, readIssuerKeys } from "../workloads/is
 import { type AssertionClaims, type AssertionProblem, problemOfClaims, readAssertion } from "./assertion-claims.ts";
 
 /** Reads and verifies the identity assertions of identity providers. */
-export type AssertionVerifier = {
+type AssertionVerifier = {
   readonly read: (assertion: string) => AssertionClaims | AssertionProblem;
   readonly problemOf: typeof problemOfClaims;
   /** Whether the issuer that it names signed it. @throws Error with a public message when the issuer's keys can't be read */

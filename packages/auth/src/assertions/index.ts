@@ -1,1 +1,1 @@
-export { type AssertionVerifier, createAssertionVerifier } from "./assertion-verifier.ts";
+export { createAssertionVerifier } from "./assertion-verifier.ts";

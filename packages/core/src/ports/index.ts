@@ -241,7 +241,7 @@ export type AssertionClaims = {
 };
 
 /** Why one is refused, as its own content shows. `detail`: the wrong member. `description`: for the client. */
-export type AssertionProblem = {
+type AssertionProblem = {
   readonly problem: Extract<
     SignInProblem,
     | "assertion_invalid"
