@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { oidcProviderId } from "@towpath/auth";
 import { startTokenIssuer, type TokenIssuer } from "@towpath/auth/workloads/testing";
 import { disconnectClient, listConnectedClients, listGrants } from "@towpath/core/calling/oauth";
@@ -8,7 +10,7 @@ import { createSignInIssuer, deleteSignInIssuer, listSignInIssuers } from "@towp
 import { attemptsOf, readSignInSteps } from "@towpath/logs";
 import { signInProblemTexts } from "@towpath/logs/sign-in-texts";
 import { freePort } from "@towpath/role/testing";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { services } from "~/compose.server.ts";
 import { postTo, rpc } from "../../gateway/src/testing/clients.ts";
 import { connectByCompany } from "../../gateway/src/testing/company-client.ts";
@@ -77,6 +79,7 @@ beforeAll(async () => {
     TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
     TOWPATH_LOG_LEVEL: "silent",
     TOWPATH_EXTERNAL_NETWORKS: networks,
+    TOWPATH_LOCAL_OAUTH_CLIENTS: "yes",
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   site.open();
@@ -242,6 +245,15 @@ test("CAP-3 GW-5 each wrong claim is refused with what to do, and Sign-ins has t
   expect((await exchange(await assertionOf(), { client_id: client.id, client_secret: "wrong" })).error).toBe(
     "invalid_client",
   );
+  // Its address is a name that the provider can know.
+  const documents = createServer((request, response) => {
+    const client_id = `http://${request.headers.host}${request.url}`;
+    response.end(JSON.stringify({ client_id, client_name: "Document", redirect_uris: ["https://app.example/back"] }));
+  });
+  await new Promise<void>((done) => documents.listen(0, "127.0.0.1", done));
+  onTestFinished(() => void documents.close());
+  const client_id = `http://localhost:${(documents.address() as AddressInfo).port}/client.json`;
+  expect((await exchange(await assertionOf({ claims: { client_id } }), { client_id })).status).toBe(200);
   // No claim at all was wrong with the rest.
   const { status, refresh_token: refreshToken, expires_in: seconds, scope } = await exchange(await assertionOf());
   expect([status, refreshToken, scope, seconds <= 600]).toEqual([200, undefined, "mcp", true]);
