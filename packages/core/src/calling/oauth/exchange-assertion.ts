@@ -27,6 +27,8 @@ type AssertionInput = ClientCredentials & {
 };
 type Issuer = typeof signInIssuer.$inferSelect;
 
+/** Characters of what a stranger may have written. */
+const maxDetail = 300;
 /** Clocks differ, and a token is verified with a little leeway. */
 const afterEndMs = 60_000;
 
@@ -63,7 +65,7 @@ async function exchange({ ctx, input, claims: read }: Exchange, known: KnownOfSt
   const claims = read as AssertionClaims;
   const { url: resource, projectId } = await requireResource(ctx, asked ?? claims.resources[0] ?? null);
   known.projectId = projectId;
-  known.detail = claims.issuer;
+  known.detail = claims.issuer.slice(0, maxDetail);
   const trusted = await requireSigned(ctx, { assertion: input.assertion, claims, projectId });
   Object.assign(known, { isProven: true, detail: null });
   const userId = await requireMember(ctx, { claims, trusted, projectId }, known);
@@ -132,7 +134,7 @@ async function requireMember(
 ): Promise<string> {
   const userId = await findAssertedMember(ctx, { claims, trusted });
   if (userId === null) {
-    known.detail = claims.verifiedEmail ?? claims.subject;
+    known.detail = (claims.verifiedEmail ?? claims.subject).slice(0, maxDetail);
     const how = trusted.matchesEmail
       ? "with this account of the identity provider, or with the same verified email address"
       : "with this account of the identity provider";
