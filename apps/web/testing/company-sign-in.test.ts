@@ -62,7 +62,7 @@ async function register(metadata: object) {
   const body = await answer.json();
   return { status: answer.status, body, id: String(body.client_id), secret: String(body.client_secret) };
 }
-const companyApp = { client_name: "Company app", grant_types: [jwtBearer], redirect_uris: [] };
+const companyApp = { client_name: "Company app", grant_types: [jwtBearer] };
 
 const slugOf = ({ organizationId }: DeployedServer) => organizationId;
 const addIssuer = (of: DeployedServer, issuer: string, more: object = {}, ctx = owner) =>
