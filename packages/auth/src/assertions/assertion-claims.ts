@@ -45,7 +45,7 @@ const maxValues = 20;
 /** They are exchanged at once; a client that is issued one for longer can't be stopped by its issuer. */
 const maxLifeMs = 3_600_000;
 /** Clocks of the machines that issue and check assertions may differ. */
-export const assertionLeewayMs = 10_000;
+const leewayMs = 10_000;
 /** What narrows a grant in ways that this authorization server doesn't know, so that ignoring it would widen it. */
 const unknownLimits = ["cnf", "authorization_details", "tenant", "aud_tenant"];
 
@@ -143,12 +143,12 @@ export function problemOfClaims(claims: AssertionClaims, expected: Expected): As
     const description = `The assertion does not allow the scope ${expected.scope}. An admin of the identity provider can allow it.`;
     return { problem: "assertion_scope_missing", detail: shortened(scopes.join(" ")), description };
   }
-  if (expiresAt + assertionLeewayMs <= expected.now) {
+  if (expiresAt + leewayMs <= expected.now) {
     const description = "The assertion has expired. Ask the identity provider for a new one.";
     return { problem: "assertion_expired", detail: new Date(expiresAt).toISOString(), description };
   }
   const from = Math.max(notBefore, issuedAt);
-  if (from - assertionLeewayMs > expected.now) {
+  if (from - leewayMs > expected.now) {
     const description = "The assertion is not valid yet. Set the clocks of the identity provider and this instance.";
     return { problem: "assertion_early", detail: new Date(from).toISOString(), description };
   }
