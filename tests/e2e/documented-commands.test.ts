@@ -51,6 +51,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\.\/towpath (build-states NAME set|settings NAME --branch) /, "needs a Git URL: git-urls.test.ts runs it"],
   [/^\.\/towpath (export|import)\b/, "makes files and another server: export-import.test.ts runs it"],
   [/^\.\/towpath alerts\b/, "needs a receiver: alerts.test.ts of apps/cli runs it"],
+  [/^\.\/towpath sign-in-issuers\b/, "needs an identity provider: sign-in-issuers.test.ts of apps/cli runs it"],
   [/^\.\/towpath workloads\b/, "needs an issuer: workloads.test.ts of apps/cli runs it"],
   [/^\.\/towpath domains\b/, "needs DNS records: domains.test.ts of apps/cli runs it"],
   [/^\.\/towpath errors \S+ (show|resolve) /, "needs an error: errors.test.ts runs it"],
@@ -81,6 +82,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath logs my-server-one --errors", /^(?![\s\S]*initialize)/],
   ["./towpath logs NAME [QUERY] [--limit N] [--errors]", /^(?![\s\S]*initialize)/],
   ["./towpath logs NAME QUERY", /^(?![\s\S]*initialize)/],
+  [curl("/oauth/register"), /"client_secret"/],
   [curl("/secrets"), /"keyName":"API_KEY"/],
   [curl("/portals"), /"name":"team-portal"/],
   ["./towpath errors my-server-one", /No errors\./],
@@ -126,7 +128,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
 
 /** `./towpath test commands` runs all; otherwise only those run that need no further build, start or program. */
 const quick =
-  /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|errors|reset-password|list|status|open|env|build-states|github|inspect|cancel|completion|doctor|version|help)\b|\/mcp$|Idempotency-Key$|metrics$/;
+  /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|errors|reset-password|list|status|open|env|build-states|github|inspect|cancel|completion|doctor|version|help)\b|\/mcp$|register$|Idempotency-Key$|metrics$/;
 
 /** All of them build a dozen times. */
 const timeoutMs = isThorough ? 900_000 : 300_000;

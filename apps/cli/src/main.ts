@@ -29,6 +29,7 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
   "build-states": async () => (await import("./build-states/build-states.ts")).buildStates,
   alerts: async () => (await import("./alerts/alerts.ts")).alerts,
   workloads: async () => (await import("./workloads/workloads.ts")).workloads,
+  "sign-in-issuers": async () => (await import("./sign-in-issuers/sign-in-issuers.ts")).signInIssuers,
   domains: async () => (await import("./domains/domains.ts")).domains,
   errors: async () => (await import("./errors/errors.ts")).errors,
   logs: async () => (await import("./logs/logs.ts")).logs,

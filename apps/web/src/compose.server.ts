@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type ArtifactStore, openArtifacts } from "@towpath/artifacts";
 import { type Auth, createAuth } from "@towpath/auth";
+import { createAssertionVerifier } from "@towpath/auth/assertions";
 import { createAdminTokens, createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
 import { readIssuerKeys } from "@towpath/auth/workloads";
 import type { Actor, FullContext } from "@towpath/core/context";
@@ -9,6 +10,7 @@ import { type JobQueue, systemClock } from "@towpath/core/ports";
 import { openGitHub } from "@towpath/core/sources/github-connection";
 import { recordAccountChange } from "@towpath/core/tenancy/account";
 import { claimLocalOrganization } from "@towpath/core/tenancy/organization";
+import { storeIssuerProblem } from "@towpath/core/tenancy/sign-in-issuer";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { currentRelease } from "@towpath/db/release";
@@ -157,6 +159,13 @@ function compose(config: WebConfig): Services {
     ? createMailSender({ db: database.db, queue: queue.queue, secret: config.secret })
     : null;
   const webhooks = createWebhookPoster(policy);
+  const assertions = createAssertionVerifier({
+    policy,
+    onProblem: (issuer, problem) =>
+      storeIssuerProblem(database.db, { issuer, problem }).catch((error: unknown) =>
+        log.warn({ err: error }, "the state of an identity provider can't be stored"),
+      ),
+  });
   const contextFor = (actor: Actor): FullContext => ({
     db: database.db,
     actor,
@@ -179,6 +188,7 @@ function compose(config: WebConfig): Services {
       file: (url, maxBytes) => fetchFile(url, { policy, maxBytes }),
     },
     readIssuerKeys: (source) => readIssuerKeys(source, { policy, operator: config.operatorIssuer }),
+    assertions,
     domainNames,
     serverHost,
     adminTokens,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { pastedIssuer } from "@towpath/auth/workloads/testing";
+import { pastedIssuer, startTokenIssuer } from "@towpath/auth/workloads/testing";
 import { newId } from "@towpath/core/ids";
 import { seedLiveProject, seedProject } from "@towpath/core/testing";
 import { auditLog, errorGroup, gitSource, member, project, user } from "@towpath/db/schema";
@@ -51,6 +51,14 @@ const apiKey = async () => {
 const workload = async () => {
   const { rows } = await site.pool.query("SELECT id FROM workload_identity ORDER BY created_at DESC LIMIT 1");
   return { orgSlug, identityId: rows[0]?.id };
+};
+const identityProvider = async () => {
+  const { url: issuer } = await startTokenIssuer({ algorithm: "ES256" });
+  return { orgSlug, name: "Okta", issuer, matchesEmail: false };
+};
+const signInIssuer = async () => {
+  const { rows } = await site.pool.query("SELECT id FROM sign_in_issuer ORDER BY created_at DESC LIMIT 1");
+  return { orgSlug, issuerId: rows[0]?.id };
 };
 const failure = async () => {
   const [seen, id] = [new Date(), newId()];
@@ -117,6 +125,8 @@ const changes: readonly (readonly [call: string, input: Input, ...actions: strin
   ["workloads.createWorkload", async () => ({ orgSlug, ...(await pastedIssuer()) }), "workloadIdentity.create"],
   ["workloads.revokeWorkload", workload, "workloadIdentity.revoke"],
   ["workloads.deleteWorkload", workload, "workloadIdentity.delete"],
+  ["sign-in-issuers.addSignInIssuer", identityProvider, "signInIssuer.create"],
+  ["sign-in-issuers.removeSignInIssuer", signInIssuer, "signInIssuer.delete"],
   [
     "alerts.createChannel",
     () => ({ orgSlug, name: "A", format: "standard", url: "https://a.example/", events: ["error.new"] }),

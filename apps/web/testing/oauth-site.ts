@@ -33,6 +33,8 @@ export async function startOAuthSite(): Promise<OAuthSite> {
       .catch((error: unknown) => Response.json({ error: String(error) }, { status: 500 }))
       .then((answered) => send(response, answered));
   });
+  // Never, as a client may send its next request while an idle connection is closed.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {

@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { oidcProviderId } from "@towpath/auth";
 import { newId } from "@towpath/core/ids";
 import { inviteMembers } from "@towpath/core/tenancy/invitation";
@@ -11,6 +9,7 @@ import { eq } from "drizzle-orm";
 import { decodeJwt, generateKeyPair, SignJWT } from "jose";
 import { afterAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
+import { signInAtIssuer, startIssuer } from "./oidc-issuer.ts";
 import { openSite } from "./site.ts";
 import { callServerFunction, newVisitor, type Visitor } from "./visitor.ts";
 import { startWeb } from "./web-process.ts";
@@ -28,44 +27,9 @@ const site = openSite(async (url) => {
 
 afterAll(() => issuer?.stop());
 
-async function startIssuer(port: number, redirectUri: string) {
-  const script = join(import.meta.dirname, "../../../packages/auth/src/testing/issuer.ts");
-  const child = spawn(process.execPath, [script, String(port), redirectUri], { env: { PATH: process.env.PATH } });
-  let output = "";
-  await new Promise<void>((done, fail) => {
-    const read = (chunk: Buffer) => {
-      output += chunk;
-      if (output.includes("ready")) done();
-    };
-    child.stdout.on("data", read);
-    child.stderr.on("data", read);
-    child.once("exit", () => fail(new Error(`the issuer ended:\n${output}`)));
-  });
-  return { url: `http://localhost:${port}`, stop: () => void child.kill("SIGTERM") };
-}
-
 /** Signs in as `name` at the issuer and consents. Returns the URL that it redirects back to. */
-async function signInAtIssuer(authorizeUrl: string, name: string, browser = newVisitor(issuer.url)): Promise<string> {
-  let next = authorizeUrl;
-  for (let step = 0; step < 12; step++) {
-    if (next.startsWith(site.url)) return next;
-    const response = await browser.get(next);
-    const redirect = response.headers.get("location");
-    if (redirect) {
-      next = new URL(redirect, issuer.url).href;
-      continue;
-    }
-    const html = await response.text();
-    const prompt = /name="prompt" value="(\w+)"/.exec(html)?.[1] ?? "";
-    const action = /action="([^"]+)"/.exec(html)?.[1] ?? "";
-    const answer = await browser.submit(action, {
-      prompt,
-      ...(prompt === "login" ? { login: name, password: "any" } : {}),
-    });
-    next = new URL(answer.headers.get("location") ?? "", issuer.url).href;
-  }
-  throw new Error(`the issuer did not send the browser back: ${next}`);
-}
+const signIn = (authorizeUrl: string, name: string, browser = newVisitor(issuer.url)) =>
+  signInAtIssuer(authorizeUrl, { name, back: site.url, browser });
 
 async function roundTrip(
   visitor: Visitor,
@@ -75,7 +39,7 @@ async function roundTrip(
 ): Promise<Response> {
   const start = await visitor.get(`/login?returnTo=${encodeURIComponent(returnTo)}`);
   expect(start.status).toBe(302);
-  return visitor.get(await signInAtIssuer(start.headers.get("location") ?? "", name, browser));
+  return visitor.get(await signIn(start.headers.get("location") ?? "", name, browser));
 }
 
 /** Ends the issuer's session on its own page, with its confirmation. Returns where it sends the browser. */
@@ -198,7 +162,7 @@ test("AUTH-1 a return path to another site is dropped", async () => {
 test("AUTH-2 a response of the issuer works once, and only in the browser that started the round trip", async () => {
   const visitor = newVisitor(site.url);
   const start = await visitor.get("/login");
-  const answer = await signInAtIssuer(start.headers.get("location") ?? "", "grace");
+  const answer = await signIn(start.headers.get("location") ?? "", "grace");
   const elsewhere = newVisitor(site.url);
   expect((await elsewhere.get(answer)).headers.get("location")).toContain("/provider/problem");
   expect((await elsewhere.get("/account")).headers.get("location")).toContain("/login");
@@ -343,7 +307,7 @@ test("GW-5 AUTH-1 a client's request is kept through the issuer's sign-in to con
   const login = (await visitor.get(consent)).headers.get("location") ?? "";
   const atIssuer = (await visitor.get(login)).headers.get("location") ?? "";
   expect(new URL(atIssuer).origin).toBe(issuer.url);
-  const back = await visitor.get(await signInAtIssuer(atIssuer, "member"));
+  const back = await visitor.get(await signIn(atIssuer, "member"));
   expect(back.headers.get("location")).toBe(`${site.url}${consent}`);
 
   const request = new URL(consent, site.url).searchParams.get("request") ?? "";

@@ -1,5 +1,5 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { pastedIssuer } from "@towpath/auth/workloads/testing";
+import { pastedIssuer, startTokenIssuer } from "@towpath/auth/workloads/testing";
 import { newId } from "@towpath/core/ids";
 import { seedLiveProject, seedLiveVersion, shaOf } from "@towpath/core/testing";
 import { build, deploymentApproval, errorGroup, gradualRelease, member, route } from "@towpath/db/schema";
@@ -238,6 +238,11 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
   expect(await ask("listWorkloadIdentities", scope)).toHaveLength(1);
   for (const id of ["revokeWorkloadIdentity", "deleteWorkloadIdentity"])
     await ask(id, { ...scope, identityId: identity.id });
+
+  const { url: issuer } = await startTokenIssuer({ algorithm: "ES256" });
+  const provider = await ask("createSignInIssuer", scope, { name: "Okta", issuer, matchesEmail: true });
+  expect(await ask("listSignInIssuers", scope)).toEqual([provider]);
+  await ask("deleteSignInIssuer", { ...scope, issuerId: provider.id });
 
   await ask("saveReleasePolicy", scope, { isGradual: true, approval: "admin" });
   expect(await ask("readReleasePolicy", scope)).toMatchObject({ isGradual: true, approval: "admin" });

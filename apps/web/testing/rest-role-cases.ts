@@ -1,7 +1,7 @@
-import { pastedIssuer } from "@towpath/auth/workloads/testing";
+import { pastedIssuer, startTokenIssuer } from "@towpath/auth/workloads/testing";
 import { newId } from "@towpath/core/ids";
 import { seedLiveProject, seedLiveVersion } from "@towpath/core/testing";
-import { branch, deployment, deploymentApproval, errorGroup, releasePolicy } from "@towpath/db/schema";
+import { branch, deployment, deploymentApproval, errorGroup, releasePolicy, signInIssuer } from "@towpath/db/schema";
 import { makeZip } from "@towpath/git/testing";
 import { writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
@@ -110,6 +110,15 @@ export async function openCases(site: Site, owner: Member, ask: Ask, gitUrl: str
   const identity = async () => {
     const of: { readonly id: string } = await ask("POST", `${ofSlug}/workload-identities`, await workload());
     return { identityId: of.id };
+  };
+  const provider = await startTokenIssuer({ algorithm: "ES256" });
+  const newProvider = async () => {
+    await site.db.delete(signInIssuer).where(eq(signInIssuer.issuer, provider.url));
+    return { name: "Okta", issuer: provider.url };
+  };
+  const signInIssuerId = async () => {
+    const of: { readonly id: string } = await ask("POST", `${ofSlug}/sign-in-issuers`, await newProvider());
+    return { issuerId: of.id };
   };
   const colleague = async () => {
     const actor = await organization.join("viewer");
@@ -260,6 +269,8 @@ export async function openCases(site: Site, owner: Member, ask: Ask, gitUrl: str
     createWorkloadIdentity: async () => ({ body: await workload() }),
     revokeWorkloadIdentity: async () => ({ params: await identity() }),
     deleteWorkloadIdentity: async () => ({ params: await identity() }),
+    createSignInIssuer: async () => ({ body: await newProvider() }),
+    deleteSignInIssuer: async () => ({ params: await signInIssuerId() }),
     createAlertChannel: () => ({
       body: { name: name("channel"), format: "standard", url: "https://a.invalid/", events: ["error.new"] },
     }),

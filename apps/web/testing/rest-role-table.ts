@@ -44,7 +44,7 @@ const groups: readonly (readonly [may: readonly Caller[], operations: string])[]
      removeWebhookSecret listFiles readFile searchFiles commitChanges startBuild cancelBuild decideForkPullRequest
      makeDeploymentLive promoteDeployment changeRelease saveReleasePolicy readAccess createPortal updatePortal addDomain
      checkDomain removeDomain listSecrets createSecret saveSecrets updateSecret deleteSecret listSignIns changeError
-     changeErrors listWorkloadIdentities listAlertChannels listAlertDeliveries saveLatencyRule
+     changeErrors listWorkloadIdentities listSignInIssuers listAlertChannels listAlertDeliveries saveLatencyRule
      approveDeployment/nobody rejectDeployment/nobody`,
   ],
   // Delete, decide who may call and how much, see the audit log, send what happens elsewhere.
@@ -62,7 +62,7 @@ const groups: readonly (readonly [may: readonly Caller[], operations: string])[]
     operator,
     `updateOrganization changeMemberRole removeMember listInvitations inviteMembers revokeInvitation resendInvitation
      createInvitationLink listApiKeys createApiKey revokeApiKey deleteApiKey createWorkloadIdentity
-     revokeWorkloadIdentity deleteWorkloadIdentity issueAdminJwt readAdminJwtCache clearAdminJwtCache`,
+     revokeWorkloadIdentity deleteWorkloadIdentity createSignInIssuer deleteSignInIssuer issueAdminJwt readAdminJwtCache clearAdminJwtCache`,
   ],
   [
     operator,

@@ -47,7 +47,14 @@ afterAll(async () => {
 });
 
 /** Permissions that a key of no role has (docs/rest.md). */
-const notByKeys = ["apiKey.manage", "member.manage", "organization.manage", "workload.manage", "adminJwt.manage"];
+const notByKeys = [
+  "apiKey.manage",
+  "member.manage",
+  "organization.manage",
+  "workload.manage",
+  "signInIssuer.manage",
+  "adminJwt.manage",
+];
 
 const outsiders: readonly Caller[] = ["nobody", "former member", "stranger"];
 

@@ -7,6 +7,7 @@ import { errorCommands } from "./error-commands.ts";
 import { moveCommands } from "./move-commands.ts";
 import { operatorCommands } from "./operator-commands.ts";
 import { releaseCommands } from "./release-commands.ts";
+import { signInIssuerCommands } from "./sign-in-issuer-commands.ts";
 import { workloadCommands } from "./workload-commands.ts";
 
 const whoMayCall = {
@@ -217,6 +218,7 @@ export const commands = {
   },
   ...alertCommands,
   ...workloadCommands,
+  ...signInIssuerCommands,
   ...errorCommands,
   logs: {
     arguments: "NAME [QUERY …]",

@@ -1,17 +1,26 @@
+import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { argv } from "node:process";
-import Provider from "oidc-provider";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import Provider, { errors } from "oidc-provider";
 
 // A real OpenID Connect issuer for tests, in its own process: `node issuer.ts [ADDRESS:]PORT REDIRECT_URI …`. Signing in as `name`
 // gives the subject `name` and the email address `name@example.com`; as `name~address`, that address. Clients may
-// register themselves, and an access token for a resource (RFC 8707) is a JWT with that audience and the scope `use`.
+// register themselves, and an access token for a resource (RFC 8707) is a JWT with that audience and the scope `use`. A client
+// exchanges its ID token for an identity assertion (RFC 8693, ID-JAG) for the `client_id` that it registered as `id_at_servers`.
 
 const [at = "", ...redirectUris] = argv.slice(2);
 const [port, address] = at.split(":").toReversed();
 const origins = redirectUris.map((uri) => new URL(uri).origin);
 const issuer = `http://${address ?? "localhost"}:${port}`;
 
+const key = { kid: randomUUID(), ...(await generateKeyPair("RS256", { extractable: true })) };
+const tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange";
+const idJag = "urn:ietf:params:oauth:token-type:id-jag";
+
 const provider = new Provider(issuer, {
+  jwks: { keys: [{ ...(await exportJWK(key.privateKey)), kid: key.kid, alg: "RS256", use: "sig" }] },
+  extraClientMetadata: { properties: ["id_at_servers"] },
   clients: [
     {
       client_id: "towpath",
@@ -55,6 +64,38 @@ const provider = new Provider(issuer, {
     },
   }),
 });
+
+provider.registerGrantType(
+  tokenExchange,
+  async (context) => {
+    const { params, client } = context.oidc;
+    if (params.requested_token_type !== idJag) throw new errors.InvalidRequest("only an ID-JAG is issued");
+    if (params.subject_token_type !== "urn:ietf:params:oauth:token-type:id_token")
+      throw new errors.InvalidRequest("an ID token is exchanged");
+    // Of this client only.
+    const { payload } = await provider.IdToken.validate(String(params.subject_token), client);
+    const email = `${payload.sub}@example.com`;
+    const { resource, scope } = params;
+    const claims = {
+      email,
+      email_verified: true,
+      client_id: client.id_at_servers,
+      resource,
+      ...(scope ? { scope } : {}),
+    };
+    const assertion = await new SignJWT(claims)
+      .setProtectedHeader({ alg: "RS256", kid: key.kid, typ: "oauth-id-jag+jwt" })
+      .setIssuer(issuer)
+      .setSubject(payload.sub)
+      .setAudience(String(params.audience))
+      .setJti(randomUUID())
+      .setIssuedAt()
+      .setExpirationTime("5m")
+      .sign(key.privateKey);
+    context.body = { issued_token_type: idJag, access_token: assertion, token_type: "N_A", expires_in: 300 };
+  },
+  ["audience", "resource", "scope", "subject_token", "subject_token_type", "requested_token_type"],
+);
 
 const server = createServer(provider.callback());
 server.listen(Number(port), address ?? "127.0.0.1", () => process.stdout.write("ready\n"));

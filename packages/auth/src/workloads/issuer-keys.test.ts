@@ -62,6 +62,22 @@ test("KEY-6 keys are found by discovery, at an address, in a pasted set, and beh
   );
 });
 
+test("KEY-6 CAP-3 an authorization server that is no OpenID provider is found by RFC 8414, below its path", async () => {
+  const keys = await startIssuer();
+  const server = createServer((request, response) => {
+    const isMetadata = request.url === "/.well-known/oauth-authorization-server/acme";
+    const issuer = `http://${request.headers.host}/acme`;
+    response.writeHead(isMetadata ? 200 : 404).end(JSON.stringify({ issuer, jwks_uri: `${keys.url}/openid/v1/jwks` }));
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  onTestFinished(() => void server.close());
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  expect(await readIssuerKeys(source(`${origin}/acme`), here)).toHaveProperty("size", 1);
+  await expect(readIssuerKeys(source(`${origin}/other`), here)).rejects.toThrow(
+    "/other/.well-known/openid-configuration answered with HTTP 404",
+  );
+});
+
 test("KEY-6 what is no key set, too large, redirected, private or silent is refused with the reason", async () => {
   const issuer = await startIssuer();
   const refused = (from: KeySource, within = here) => expect(readIssuerKeys(from, within)).rejects;

@@ -19,6 +19,16 @@ export type IssuerKeys = ReadonlyMap<string, IssuerKey>;
 /** `message` may be shown to the organization that named the issuer. */
 export class IssuerKeysError extends Error {
   override readonly name = "IssuerKeysError";
+  /** Of the answer in place of a document; null: there was none, or it was something else. */
+  readonly status: number | null;
+
+  constructor(
+    message: string,
+    { status = null, cause }: { readonly status?: number | null; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    this.status = status;
+  }
 }
 
 const timeoutMs = 5000;
@@ -49,7 +59,7 @@ export async function readIssuerKeys(source: KeySource, { policy, operator }: Is
   const signal = AbortSignal.timeout(timeoutMs);
   const fetchJson = async (url: string) => parsed(await read(url, { checked, signal }), url);
   try {
-    const url = source.jwksUrl ?? keySetUrl(source.issuer, await fetchJson(discoveryUrl(source.issuer)));
+    const url = source.jwksUrl ?? keySetUrl(source.issuer, await discover(source.issuer, fetchJson));
     return keysOf(await fetchJson(url), url);
   } catch (error) {
     throw explained(error, source);
@@ -85,11 +95,30 @@ const fileOf = (path: string) =>
 
 const discoveryUrl = (issuer: string) => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
 
+/** An authorization server that is no OpenID provider has its metadata elsewhere (RFC 8414 §3.1). */
+function metadataUrl(issuer: string): string {
+  const { origin, pathname } = new URL(issuer);
+  return `${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, "")}`;
+}
+
+async function discover(issuer: string, fetchJson: (url: string) => Promise<unknown>): Promise<unknown> {
+  try {
+    return await fetchJson(discoveryUrl(issuer));
+  } catch (error) {
+    if (!(error instanceof IssuerKeysError && error.status === 404)) throw error;
+    // The first address is the usual one, so its error is shown.
+    return fetchJson(metadataUrl(issuer)).catch(() => Promise.reject(error));
+  }
+}
+
 function keySetUrl(issuer: string, document: unknown): string {
   const { data } = discoverySchema.safeParse(document);
   if (!data)
     throw new IssuerKeysError(`${discoveryUrl(issuer)} is no discovery document: it needs issuer and jwks_uri.`);
-  if (data.issuer === issuer) return data.jwks_uri;
+  if (data.issuer === issuer) {
+    if (new URL(issuer).protocol !== "https:" || data.jwks_uri.startsWith("https:")) return data.jwks_uri;
+    throw new IssuerKeysError(`The issuer has its keys at an address without https: ${data.jwks_uri.slice(0, 300)}`);
+  }
   throw new IssuerKeysError(`The issuer calls itself ${data.issuer.slice(0, 300)}: enter it like that.`);
 }
 
@@ -112,7 +141,7 @@ async function read(url: string, { checked, signal, headers }: Fetching): Promis
   if (response.status !== 200) {
     await response.body?.cancel();
     const remedy = [401, 403].includes(response.status) ? ` ${publicRemedy}` : "";
-    throw new IssuerKeysError(`${url} answered with HTTP ${response.status}.${remedy}`);
+    throw new IssuerKeysError(`${url} answered with HTTP ${response.status}.${remedy}`, { status: response.status });
   }
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -40,6 +40,9 @@ const lowestRole = {
   "apiKey.manage": "admin",
   "workload.read": "member",
   "workload.manage": "admin",
+  "signInIssuer.read": "member",
+  // Whose word counts as a member's sign-in.
+  "signInIssuer.manage": "admin",
   "alert.read": "member",
   // Sends what happens to addresses elsewhere.
   "alert.manage": "admin",
@@ -74,6 +77,7 @@ const notForKeys: ReadonlySet<Permission> = new Set([
   "apiKey.create",
   "apiKey.manage",
   "workload.manage",
+  "signInIssuer.manage",
   "secret.decrypt",
   "adminJwt.manage",
 ]);

@@ -36,6 +36,8 @@ const permissionTexts: Readonly<Record<Permission, string>> = {
   "apiKey.manage": "create the organization's keys, revoke everyone's",
   "workload.read": "see which workloads may call with tokens of their issuer",
   "workload.manage": "let workloads call with tokens of their issuer, revoke that",
+  "signInIssuer.read": "see whose identity assertions let members in",
+  "signInIssuer.manage": "let members in by identity assertions of an identity provider, end that",
   "adminJwt.manage": "get a server's admin JWT, revoke all earlier ones",
   "alert.read": "see where alerts are sent, and how sending them went",
   "alert.manage": "choose where alerts are sent, and test that",

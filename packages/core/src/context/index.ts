@@ -5,6 +5,7 @@ import type { CallLimits } from "@towpath/limits";
 import type { SecretBox } from "@towpath/secrets";
 import type { SignInStep } from "../calling/oauth/sign-in-step.schema.ts";
 import type {
+  Assertions,
   Clock,
   DomainNames,
   ExternalServers,
@@ -95,6 +96,8 @@ type Services = {
   readonly externalServers: ExternalServers;
   /** Reads the keys of an issuer of workloads' tokens. Rejects with an Error whose message is public. */
   readonly readIssuerKeys: (source: IssuerKeySource) => Promise<unknown>;
+  /** Identity assertions of organizations' identity providers. */
+  readonly assertions: Assertions;
   readonly domainNames: DomainNames;
   /** Null without a way to the runner. */
   readonly serverHost: ServerHost | null;

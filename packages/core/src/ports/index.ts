@@ -1,6 +1,7 @@
 import type { Transaction } from "@towpath/db";
 import type { Manifest, ServerIcon } from "@towpath/mcp/manifest";
 import { z } from "zod";
+import type { SignInProblem } from "../calling/oauth/sign-in-step.schema.ts";
 import type { RegistryEntry } from "../sources/server-registry/server-json.schema.ts";
 
 /** Jobs of the queue. Delivery is at least once, so every handler must be idempotent. */
@@ -220,6 +221,64 @@ export {
 
 export type Clock = { now(): Date };
 export const systemClock: Clock = { now: () => new Date() };
+
+/** What an identity assertion (ID-JAG) says of a person, client and server. Times in milliseconds since 1970. */
+export type AssertionClaims = {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly audiences: readonly string[];
+  readonly clientId: string;
+  readonly resources: readonly string[];
+  /** Null: it limits none. */
+  readonly scopes: readonly string[] | null;
+  readonly id: string;
+  readonly kid: string;
+  readonly issuedAt: number;
+  readonly notBefore: number;
+  readonly expiresAt: number;
+  /** Null without one that the issuer has verified. */
+  readonly verifiedEmail: string | null;
+};
+
+/** Why one is refused, as its own content shows. `detail`: the wrong member. `description`: for the client. */
+type AssertionProblem = {
+  readonly problem: Extract<
+    SignInProblem,
+    | "assertion_invalid"
+    | "assertion_for_other_issuer"
+    | "assertion_for_other_client"
+    | "assertion_for_other_server"
+    | "assertion_scope_missing"
+    | "assertion_expired"
+    | "assertion_early"
+  >;
+  readonly detail: string;
+  readonly description: string;
+  readonly resources?: readonly string[];
+};
+
+/** Identity assertions of identity providers. Errors' messages are public. */
+export type Assertions = {
+  /** Without checking the signature. */
+  readonly read: (assertion: string) => AssertionClaims | AssertionProblem;
+  /** Null: nothing in it speaks against its use here and now. `resource`: the server that the client names; null: none. */
+  readonly problemOf: (
+    claims: AssertionClaims,
+    expected: {
+      readonly issuer: string;
+      readonly clientId: string;
+      readonly resource: string | null;
+      readonly scope: string;
+      readonly now: number;
+    },
+  ) => AssertionProblem | null;
+  /** Whether its issuer signed it. Rejects when the issuer's keys can't be read. */
+  readonly isSigned: (assertion: string, claims: AssertionClaims) => Promise<boolean>;
+  /** `account.provider_id` of people who sign in by an issuer. */
+  readonly providerOf: (issuer: string) => string;
+  /** Reads an issuer's keys by its metadata. Rejects with the reason. */
+  readonly readKeys: (issuer: string) => Promise<void>;
+};
 
 /** Where the keys of an issuer are: see the table `workload_identity`. */
 export type IssuerKeySource = {

@@ -112,6 +112,7 @@ export function testContext(db: Database, actor: Actor, more: Partial<FullContex
     fetchDocument: () => Promise.reject(new Error("this test gives no fetchDocument")),
     externalServers: notGiven("externalServers"),
     readIssuerKeys: () => Promise.reject(new Error("this test gives no readIssuerKeys")),
+    assertions: notGiven("assertions"),
     domainNames: notGiven("domainNames"),
     // Servers that answer at once.
     serverHost: { verify: async () => {} },

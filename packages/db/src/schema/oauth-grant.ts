@@ -4,6 +4,7 @@ import { instant, ownedBy } from "./columns.ts";
 import { oauthClient } from "./oauth-client.ts";
 import { project } from "./project.ts";
 import { daysAfter } from "./retention-rule.ts";
+import { signInIssuer } from "./sign-in-issuer.ts";
 import { user } from "./user.ts";
 
 /**
@@ -27,6 +28,8 @@ export const oauthGrant = pgTable(
     revokedAt: instant(),
     /** Sign-ins under it (`oauth_refresh_token.family_id`) whose tokens were revoked or replayed, the latest last. */
     endedFamilies: uuid().array().notNull().default(sql`'{}'`),
+    /** Whose assertion began it, with which it ends; null: the person's consent. */
+    issuerId: uuid().references(() => signInIssuer.id, { onDelete: "set null" }),
   },
   (table) => [
     uniqueIndex("oauth_grant_current").on(table.userId, table.clientId, table.projectId).where(sql`revoked_at IS NULL`),
@@ -34,6 +37,7 @@ export const oauthGrant = pgTable(
     index().on(table.clientId),
     index().on(table.projectId),
     index().on(table.revokedAt),
+    index().on(table.issuerId),
   ],
 );
 

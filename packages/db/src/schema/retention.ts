@@ -28,6 +28,7 @@ import { instanceRetention } from "./instance.ts";
 import { jwksRetention } from "./jwks.ts";
 import { keptCallRetention, keptResultRetention, taskSupportRetention } from "./kept-call.ts";
 import { mailMessageRetention } from "./mail-message.ts";
+import { oauthAssertionRetention } from "./oauth-assertion.ts";
 import { oauthAuthorizationRetention } from "./oauth-authorization.ts";
 import { oauthClientRetention } from "./oauth-client.ts";
 import { oauthConsentRetention } from "./oauth-consent.ts";
@@ -50,6 +51,7 @@ import { secretRetention, secretVersionRetention } from "./secret.ts";
 import { serverDayRetention } from "./server-day.ts";
 import { serverIconRetention } from "./server-icon.ts";
 import { serverLogRetention } from "./server-log.ts";
+import { signInIssuerRetention } from "./sign-in-issuer.ts";
 import { signInStepRetention } from "./sign-in-step.ts";
 import {
   accountRetention,
@@ -112,6 +114,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   mail_message: mailMessageRetention,
   master_key: masterKeyRetention,
   member: memberRetention,
+  oauth_assertion: oauthAssertionRetention,
   oauth_authorization: oauthAuthorizationRetention,
   oauth_client: oauthClientRetention,
   oauth_consent: oauthConsentRetention,
@@ -141,6 +144,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   server_log: serverLogRetention,
   session: sessionRetention,
   sign_in_attempt: signInAttemptRetention,
+  sign_in_issuer: signInIssuerRetention,
   sign_in_step: signInStepRetention,
   task_support: taskSupportRetention,
   two_factor: twoFactorRetention,

@@ -103,7 +103,8 @@ function isOfItsProgram(steps: readonly SignInStepEntry[]): Rule {
 function mayGoOn(draft: Draft, step: SignInStepEntry): boolean {
   if (isOver(draft)) return false;
   // A call with an old token, unless the client has just received its first.
-  if (step.kind === "call" && draft.last.kind !== "token" && knownOf(draft, "clientId") !== null) return false;
+  const hasToken = draft.last.kind === "token" || draft.last.kind === "assertion";
+  if (step.kind === "call" && !hasToken && knownOf(draft, "clientId") !== null) return false;
   if (differ(knownOf(draft, "authorizationId"), step.authorizationId)) return false;
   if (differ(knownOf(draft, "flow"), step.flow)) return false;
   const isLater = orderOf(step.kind) >= orderOf(draft.last.kind);
@@ -167,14 +168,27 @@ function chainOf(
   const isWithKey = last.problem?.startsWith("key_") === true;
   if (isWithKey) return [stepOf("call", last, "failed")];
   const reached = orderOf(furthestOf(steps));
-  const kinds = signInStepKinds.filter((kind) => kind !== "refresh" || steps.some((step) => step.kind === "refresh"));
+  const kinds = kindsOf(steps);
+  const next = kinds.find((kind) => orderOf(kind) > reached);
   return kinds.map((kind) => {
     const seen = steps.findLast((step) => step.kind === kind);
     if (seen) return stepOf(kind, seen, seen.problem === null ? "done" : "failed");
     // Known from before, or implied: nobody gets further without it.
     if (orderOf(kind) < reached) return stepOf(kind, undefined, "done");
-    const isNext = state === "waiting" && orderOf(kind) === reached + 1;
+    const isNext = state === "waiting" && kind === next;
     return stepOf(kind, undefined, isNext ? "waiting" : "unreached");
+  });
+}
+
+/** What an assertion of the person's identity provider replaces. */
+const replaced: readonly SignInStepKind[] = ["authorization", "sign_in", "consent", "token"];
+
+function kindsOf(steps: readonly SignInStepEntry[]): readonly SignInStepKind[] {
+  const has = (kind: SignInStepKind) => steps.some((step) => step.kind === kind);
+  const isAsserted = has("assertion") && !replaced.some(has);
+  return signInStepKinds.filter((kind) => {
+    if (kind === "refresh" || (kind === "assertion" && !isAsserted)) return has(kind);
+    return !isAsserted || !replaced.includes(kind);
   });
 }
 

@@ -23,7 +23,13 @@ export type SignInLoop = {
 };
 
 /** What a client repeats when it starts over. A plain 401 doesn't count: monitors get many. */
-const startKinds: readonly SignInStepKind[] = ["resource_metadata", "registration", "authorization", "token"];
+const startKinds: readonly SignInStepKind[] = [
+  "resource_metadata",
+  "registration",
+  "authorization",
+  "token",
+  "assertion",
+];
 
 /** Finds loops in steps, oldest first. Pure. */
 export function signInLoops(steps: readonly SignInStepEntry[], now: number): readonly SignInLoop[] {

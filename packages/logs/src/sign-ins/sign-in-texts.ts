@@ -1,4 +1,5 @@
 import type { SignInFault, SignInProblem, SignInStepKind } from "@towpath/core/calling/oauth/sign-in-step";
+import { assertionProblemTexts } from "./assertion-texts.ts";
 
 // Browser-safe. Shared by the page and the REST API.
 
@@ -15,6 +16,7 @@ export const signInStepLabels: Readonly<Record<SignInStepKind, string>> = {
   sign_in: "Person signed in",
   consent: "Access allowed",
   token: "Code exchanged for tokens",
+  assertion: "Signed in by the company's sign-in",
   call: "Call with credentials accepted",
   refresh: "Tokens renewed",
 };
@@ -187,6 +189,7 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
     title: "The workload identity is for other servers",
     text: "It's limited to selected servers, and this isn't one of them. An admin can add one for this server.",
   },
+  ...assertionProblemTexts,
 };
 
 /** What a client did wrong although it got on, and what Towpath did about it. */
@@ -261,6 +264,10 @@ export const signInUnfinishedTexts: Readonly<Record<SignInStepKind, SignInText>>
   },
   token: {
     title: "The client got tokens, but has not called the server",
+    text: "Restart the client, or connect the server again.",
+  },
+  assertion: {
+    title: "The client got a token by the company's sign-in, but has not called the server",
     text: "Restart the client, or connect the server again.",
   },
   call: { title: "Connected", text: "" },

@@ -40,6 +40,8 @@ export async function startTokenIssuer(options: { algorithm?: Algorithm; tls?: T
   };
   const server = tls ? createHttpsServer(tls, answer) : createHttpServer(answer);
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  // A test that forgets it ends.
+  server.unref();
   const { port } = server.address() as AddressInfo;
   const url = tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
   const keySet = async () => ({

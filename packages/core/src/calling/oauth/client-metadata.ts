@@ -6,14 +6,17 @@ const maxRedirectUris = 20;
 
 /** How clients may authenticate at the token endpoint. */
 const authMethods = ["none", "client_secret_post", "client_secret_basic"] as const;
-const grantTypes = ["authorization_code", "refresh_token"] as const;
+const usualGrantTypes = ["authorization_code", "refresh_token"] as const;
+/** With an identity assertion (RFC 7523, section 2.1). */
+const jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+const grantTypes = [...usualGrantTypes, jwtBearer] as const;
 
 /** What a client says of itself (RFC 7591, section 2). Other fields are ignored. */
 const metadataSchema = z.object({
   redirect_uris: z
     .array(z.string(), { error: "redirect_uris must be a list of URLs." })
-    .min(1, "redirect_uris must name at least one URL.")
-    .max(maxRedirectUris, `redirect_uris may name at most ${maxRedirectUris} URLs.`),
+    .max(maxRedirectUris, `redirect_uris may name at most ${maxRedirectUris} URLs.`)
+    .nullish(),
   client_name: z.string({ error: "client_name must be a text." }).nullish(),
   client_uri: z.string({ error: "client_uri must be a URL." }).nullish(),
   software_version: z.string({ error: "software_version must be a text." }).nullish(),
@@ -51,7 +54,18 @@ export function parseClientMetadata(
     throw new OAuthError(code, text, { problem });
   }
   const { data } = parsed;
-  for (const uri of data.redirect_uris) {
+  const redirectUris = data.redirect_uris ?? [];
+  const named: readonly string[] = data.grant_types ?? usualGrantTypes;
+  const supported = grantTypes.filter((type) => named.includes(type));
+  const usesCodes = supported.includes("authorization_code");
+  if (!usesCodes && !supported.includes(jwtBearer)) {
+    throw invalidMetadata(`grant_types must contain "authorization_code" or "${jwtBearer}".`);
+  }
+  if (usesCodes && redirectUris.length === 0) {
+    const problem = "redirect_not_allowed";
+    throw new OAuthError("invalid_redirect_uri", "redirect_uris must name at least one URL.", { problem });
+  }
+  for (const uri of redirectUris) {
     if (isAllowedRedirectUri(uri)) continue;
     throw new OAuthError(
       "invalid_redirect_uri",
@@ -59,12 +73,8 @@ export function parseClientMetadata(
       { problem: "redirect_not_allowed" },
     );
   }
-  if (data.response_types && !data.response_types.includes("code")) {
+  if (usesCodes && data.response_types && !data.response_types.includes("code")) {
     throw invalidMetadata('The only supported response type is "code".');
-  }
-  const supported = grantTypes.filter((type) => !data.grant_types || data.grant_types.includes(type));
-  if (!supported.includes("authorization_code")) {
-    throw invalidMetadata('grant_types must contain "authorization_code".');
   }
   const method = data.token_endpoint_auth_method ?? defaultAuthMethod;
   const known = authMethods.find((each) => each === method);
@@ -73,17 +83,18 @@ export function parseClientMetadata(
       `token_endpoint_auth_method ${JSON.stringify(method.slice(0, 50))} is not supported. Use one of ${authMethods.join(", ")}.`,
     );
   }
+  const [firstUri] = redirectUris;
   return {
-    name: plainText(data.client_name, 80) || redirectHost(data.redirect_uris[0] ?? ""),
+    name: plainText(data.client_name, 80) || (firstUri === undefined ? "Client" : redirectHost(firstUri)),
     uri: webPage(data.client_uri),
     softwareVersion: plainText(data.software_version, 40) || null,
-    redirectUris: [...new Set(data.redirect_uris)],
+    redirectUris: [...new Set(redirectUris)],
     tokenEndpointAuthMethod: known,
     grantTypes: supported,
   };
 }
 
-const invalidMetadata = (description: string) =>
+export const invalidMetadata = (description: string): OAuthError =>
   new OAuthError("invalid_client_metadata", description, { problem: "metadata_invalid" });
 
 /** Without control characters, and without invisible ones that change how the text around it reads. */

@@ -4,7 +4,7 @@ import { oauthClient, oauthGrant } from "@towpath/db/schema";
 import { and, desc, eq, lt, notExists, notInArray } from "drizzle-orm";
 import type { Context } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
-import { parseClientMetadata } from "./client-metadata.ts";
+import { invalidMetadata, parseClientMetadata } from "./client-metadata.ts";
 import { OAuthError } from "./oauth-error.ts";
 import { type KnownOfStep, recordedStep } from "./record-step.ts";
 import { returnAddressOf } from "./redirect-uri.ts";
@@ -50,6 +50,11 @@ async function register(
   known: KnownOfStep,
 ): Promise<Readonly<Record<string, unknown>>> {
   const metadata = parseClientMetadata(input.metadata, "client_secret_basic");
+  const usesCodes = metadata.grantTypes.includes("authorization_code");
+  if (!usesCodes && metadata.tokenEndpointAuthMethod === "none")
+    throw invalidMetadata(
+      "A client of identity assertions alone needs a secret: token_endpoint_auth_method client_secret_basic.",
+    );
   const now = ctx.clock.now();
   const id = newId();
   const secret = metadata.tokenEndpointAuthMethod === "none" ? null : randomToken();
@@ -74,7 +79,7 @@ async function register(
     redirect_uris: metadata.redirectUris,
     token_endpoint_auth_method: metadata.tokenEndpointAuthMethod,
     grant_types: metadata.grantTypes,
-    response_types: ["code"],
+    response_types: usesCodes ? ["code"] : [],
   };
 }
 

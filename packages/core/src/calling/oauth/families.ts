@@ -38,7 +38,7 @@ export const lockFamily = (tx: Transaction, familyId: string): Promise<unknown> 
  * Sign-ins of a grant that are known to have ended. Access tokens may live 30 days, so none of them is forgotten: a grant
  * with more ends as a whole.
  */
-const maxEnded = 1000;
+export const maxEnded = 1000;
 
 /**
  * Ends a sign-in: its refresh tokens, and its access tokens, by a trigger that notifies gateways. Refresh tokens first, as

@@ -51,7 +51,8 @@ export async function grantAccess(ctx: Context, granted: Granted): Promise<strin
       .onConflictDoUpdate({
         target: [oauthGrant.userId, oauthGrant.clientId, oauthGrant.projectId],
         targetWhere: isNull(oauthGrant.revokedAt),
-        set: { scopes: sql`excluded.scopes` },
+        // From now on it is the person's, and outlasts an issuer that began it.
+        set: { scopes: sql`excluded.scopes`, issuerId: null },
       })
       .returning({ id: oauthGrant.id });
     const approved = await tx

@@ -1,4 +1,4 @@
-import { oauthClient, oauthGrant, organization, project, user } from "@towpath/db/schema";
+import { oauthClient, oauthGrant, organization, project, signInIssuer, user } from "@towpath/db/schema";
 import { and, desc, eq, isNull } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, requireUser } from "../../authorize/index.ts";
@@ -17,18 +17,26 @@ export async function listGrants(call: { ctx: Context }): Promise<readonly Grant
   const { ctx } = call;
   const userId = requireUser(ctx);
   const rows = await ctx.db
-    .select({ grant: oauthGrant, client: oauthClient, name: project.name, orgSlug: organization.slug })
+    .select({
+      grant: oauthGrant,
+      client: oauthClient,
+      name: project.name,
+      orgSlug: organization.slug,
+      companySignIn: signInIssuer.name,
+    })
     .from(oauthGrant)
     .innerJoin(oauthClient, eq(oauthClient.id, oauthGrant.clientId))
     .innerJoin(project, eq(project.id, oauthGrant.projectId))
     .innerJoin(organization, eq(organization.id, project.organizationId))
+    .leftJoin(signInIssuer, eq(signInIssuer.id, oauthGrant.issuerId))
     .where(and(eq(oauthGrant.userId, userId), isNull(oauthGrant.revokedAt)))
     .orderBy(desc(oauthGrant.createdAt), desc(oauthGrant.id))
     .limit(maxGrants);
-  return rows.map(({ grant, client, name, orgSlug }) => ({
+  return rows.map(({ grant, client, name, orgSlug, companySignIn }) => ({
     id: grant.id,
     client: clientView(client),
     server: { name, url: mcpUrl(ctx.serverUrlTemplate, name.toLowerCase()), orgSlug },
+    companySignIn,
     scopes: grant.scopes,
     createdAt: grant.createdAt.toISOString(),
     lastUsedAt: grant.lastUsedAt?.toISOString() ?? null,
@@ -70,10 +78,17 @@ type ProjectKey = { readonly orgSlug: string; readonly projectName: string };
 export async function listConnectedClients({ ctx, input }: Call<ProjectKey>): Promise<readonly ConnectedClientView[]> {
   const { project: found } = await authorizeProject(ctx, "client.read", input);
   const rows = await ctx.db
-    .select({ grant: oauthGrant, client: oauthClient, name: user.name, email: user.email })
+    .select({
+      grant: oauthGrant,
+      client: oauthClient,
+      name: user.name,
+      email: user.email,
+      companySignIn: signInIssuer.name,
+    })
     .from(oauthGrant)
     .innerJoin(oauthClient, eq(oauthClient.id, oauthGrant.clientId))
     .innerJoin(user, eq(user.id, oauthGrant.userId))
+    .leftJoin(signInIssuer, eq(signInIssuer.id, oauthGrant.issuerId))
     .where(and(eq(oauthGrant.projectId, found.id), isNull(oauthGrant.revokedAt)))
     .orderBy(desc(oauthGrant.createdAt), desc(oauthGrant.id))
     .limit(maxGrants);
@@ -85,6 +100,7 @@ export async function listConnectedClients({ ctx, input }: Call<ProjectKey>): Pr
     return {
       client: clientView(newest.client),
       people: grants.map(({ name, email }) => ({ name, email })),
+      companySignIns: [...new Set(grants.flatMap(({ companySignIn }) => companySignIn ?? []))],
       connectedAt: grants.map(({ grant }) => grant.createdAt.toISOString()).toSorted()[0] ?? "",
       lastUsedAt: used.at(-1) ?? null,
     };

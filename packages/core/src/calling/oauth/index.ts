@@ -1,6 +1,7 @@
 export type { ClientCredentials } from "./authenticate-client.ts";
 export { registerClient } from "./clients.ts";
 export { approveAuthorization, denyAuthorization, getConsent } from "./decide-authorization.ts";
+export { exchangeAssertion } from "./exchange-assertion.ts";
 export { getServerChoice } from "./get-server-choice.ts";
 export { disconnectClient, listConnectedClients, listGrants, revokeGrant } from "./grants.ts";
 export { exchangeCode, type IssuedTokens } from "./issue-tokens.ts";

@@ -1,8 +1,9 @@
 import { currentGrants, nameOfSignIn } from "@towpath/auth/credentials";
-import { oauthClient, oauthConsent, oauthGrant, oauthRefreshToken } from "@towpath/db/schema";
+import { oauthClient, oauthConsent, oauthGrant, oauthRefreshToken, signInIssuer } from "@towpath/db/schema";
 import { and, eq, isNull } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../../ids/index.ts";
+import { deleteSignInIssuer } from "../../tenancy/sign-in-issuer/index.ts";
 import { seedOrganization } from "../../testing/index.ts";
 import {
   approveAuthorization,
@@ -234,6 +235,20 @@ test("CAP-3 who chose not to be asked is asked again once they disconnect the ap
     expect((await hop()).code).toBeNull();
   }
   expect(await suite.database.db.$count(oauthConsent, eq(oauthConsent.projectId, suite.server.id))).toBe(0);
+});
+
+test("CAP-3 a connection that a company sign-in began is the person's once they consent, and outlasts it", async () => {
+  const [issuerId, { db }] = [newId(), suite.database];
+  const organizationId = suite.organization.id;
+  await db.insert(signInIssuer).values({ id: issuerId, organizationId, name: "Okta", issuer: "https://idp.example" });
+  await suite.signIn();
+  const mine = eq(oauthGrant.projectId, suite.server.id);
+  await db.update(oauthGrant).set({ issuerId }).where(mine);
+  const refreshToken = await suite.signIn();
+  expect(await db.select({ issuerId: oauthGrant.issuerId }).from(oauthGrant).where(mine)).toEqual([{ issuerId: null }]);
+  const input = { orgSlug: suite.organization.slug, issuerId };
+  await deleteSignInIssuer({ ctx: suite.as(suite.organization.owner), input });
+  expect(await codeOf(suite.refresh(refreshToken))).toBe("ok");
 });
 
 test("CAP-3 an app that starts over although it gets access is asked for after three times in ten minutes", async () => {

@@ -9,6 +9,7 @@ const codes = {
   unauthorized_client: "invalid_input",
   unsupported_grant_type: "invalid_input",
   unsupported_response_type: "invalid_input",
+  invalid_scope: "invalid_input",
   invalid_target: "invalid_input",
   invalid_redirect_uri: "invalid_input",
   invalid_client_metadata: "invalid_input",

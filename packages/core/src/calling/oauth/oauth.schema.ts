@@ -47,6 +47,8 @@ export type GrantView = {
   readonly id: string;
   readonly client: OAuthClientView;
   readonly server: { readonly name: string; readonly url: string; readonly orgSlug: string };
+  /** The company sign-in that connected it, by name; null: the person did. */
+  readonly companySignIn: string | null;
   readonly scopes: readonly string[];
   readonly createdAt: string;
   readonly lastUsedAt: string | null;
@@ -56,6 +58,8 @@ export type GrantView = {
 export type ConnectedClientView = {
   readonly client: OAuthClientView;
   readonly people: readonly { readonly name: string; readonly email: string }[];
+  /** The company sign-ins that connected it for some of them, by name. */
+  readonly companySignIns: readonly string[];
   readonly connectedAt: string;
   readonly lastUsedAt: string | null;
 };

@@ -5,7 +5,10 @@ import { projectOfResource } from "./server-resource.ts";
 import type { SignInProblem, SignInStep, SignInStepKind } from "./sign-in-step.schema.ts";
 
 /** What is known of a step so far; a verb adds to it as it goes. */
-export type KnownOfStep = { -readonly [Name in keyof Omit<SignInStep, "kind" | "problem">]: SignInStep[Name] };
+export type KnownOfStep = { -readonly [Name in keyof Omit<SignInStep, "kind" | "problem">]: SignInStep[Name] } & {
+  /** If it was another kind of step than it seemed. */
+  kind?: SignInStepKind;
+};
 
 /** Tells one sign-in of a client from others at the same time; null for a request that has neither. */
 export function flowOf(given: { readonly challenge?: string | null; readonly state?: string | null }): string | null {
@@ -25,7 +28,7 @@ export async function recordedStep<Result>(
   const known: KnownOfStep = { projectId: null, isProven: false };
   try {
     const result = await work(known);
-    ctx.recordSignInStep({ ...known, kind, problem: null });
+    ctx.recordSignInStep({ kind, ...known, problem: null });
     return result;
   } catch (error) {
     if (error instanceof OAuthError) await recordProblem(ctx, { ...known, kind, problem: error.problem }, resource);

@@ -15,6 +15,8 @@ export const signInStepKinds = [
   "consent",
   /** It exchanged the code for tokens. */
   "token",
+  /** Or it had all of this in one step: the person's identity provider vouched for them (ID-JAG). */
+  "assertion",
   /** Its first call with credentials. */
   "call",
   /** It renewed its tokens. */
@@ -67,6 +69,19 @@ export const signInProblems = [
   "workload_keys_unreadable",
   "workload_not_admitted",
   "workload_for_other_server",
+  "client_public",
+  "assertion_invalid",
+  "assertion_for_other_issuer",
+  "assertion_for_other_client",
+  "assertion_for_other_server",
+  "assertion_scope_missing",
+  "assertion_expired",
+  "assertion_early",
+  "assertion_issuer_unknown",
+  "assertion_unsigned",
+  "assertion_keys_unreadable",
+  "assertion_person_unknown",
+  "assertion_used",
 ] as const;
 export type SignInProblem = (typeof signInProblems)[number];
 

@@ -212,6 +212,11 @@ const words: Readonly<Record<string, Words>> = {
   ],
   "workloadIdentity.revoke": ["keys", ({ detail }) => `revoked the workload identity ${show(detail.name)}`],
   "workloadIdentity.delete": ["keys", ({ detail }) => `deleted the workload identity ${show(detail.name)}`],
+  "signInIssuer.create": [
+    "keys",
+    ({ detail }) => `let members in by assertions of ${show(detail.issuer)}: ${show(detail.name)}`,
+  ],
+  "signInIssuer.delete": ["keys", ({ detail }) => `removed the company sign-in ${show(detail.name)}`],
   "apiKey.delete": ["keys", ({ detail }) => `deleted the API key ${show(detail.name)}`],
   "alertChannel.create": [
     "alerts",
@@ -227,7 +232,11 @@ const words: Readonly<Record<string, Words>> = {
   "alertRule.update": ["alerts", ({ subject }) => `changed when calls of ${show(subject)} are slow`],
   "adminJwt.issue": ["keys", ({ subject }) => `obtained an admin JWT for ${show(subject)}`],
   "adminJwt.clearCache": ["keys", ({ subject }) => `revoked all admin JWTs of ${show(subject)}`],
-  "oauth.grant": ["clients", ({ detail }) => `connected ${show(detail.client)}`],
+  "oauth.grant": [
+    "clients",
+    ({ detail }) =>
+      `connected ${show(detail.client)}${detail.consent === "company" ? ` by the company sign-in ${show(detail.issuer)}` : ""}`,
+  ],
   "oauth.revoke": ["clients", () => "disconnected one of their apps"],
   "oauth.disconnect": ["clients", () => "disconnected a client for everyone"],
   "github.connect": [

@@ -38,7 +38,10 @@ function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
   const ask = (grant: GrantView) =>
     setQuestion({
       title: `Disconnect ${grant.client.name}?`,
-      description: `It can't call ${grant.server.name} in your name anymore. To reconnect, it has to ask you.`,
+      description:
+        grant.companySignIn === null
+          ? `It can't call ${grant.server.name} in your name anymore. To reconnect, it has to ask you.`
+          : `Its access to ${grant.server.name} ends. It may reconnect by ${grant.companySignIn}: your company decides that.`,
       action: "Disconnect",
       danger: true,
       run: async () => {
@@ -48,7 +51,11 @@ function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
       },
     });
   const columns: readonly Column<GrantView>[] = [
-    leadColumn("App", ({ client }) => client.name, { cell: ({ client }) => <ClientName client={client} /> }),
+    leadColumn("App", ({ client }) => client.name, {
+      cell: ({ client, companySignIn }) => (
+        <ClientName client={client} companySignIns={companySignIn === null ? [] : [companySignIn]} />
+      ),
+    }),
     {
       name: "Server",
       by: ({ server }) => server.name,
@@ -83,8 +90,10 @@ function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
   );
 }
 
-/** A client's self-chosen name, with the host that vouches for it. */
-export function ClientName({ client }: { readonly client: OAuthClientView }) {
+type ClientNameProps = { readonly client: OAuthClientView; readonly companySignIns?: readonly string[] };
+
+/** A client's self-chosen name, with the host that vouches for it, and the company sign-ins that connected it. */
+export function ClientName({ client, companySignIns = [] }: ClientNameProps) {
   return (
     <>
       <span className="block font-medium break-words" dir="auto">
@@ -93,6 +102,7 @@ export function ClientName({ client }: { readonly client: OAuthClientView }) {
       <span className="block text-xs break-words text-muted">
         {client.verifiedHost ?? "Unverified"}
         {client.version ? ` · ${client.version}` : null}
+        {companySignIns.length > 0 ? ` · by the company sign-in ${companySignIns.join(", ")}` : null}
       </span>
     </>
   );

@@ -45,7 +45,9 @@ type ClientTableProps = { readonly clients: readonly ConnectedClientView[]; read
 function ClientTable({ clients, projectKey }: ClientTableProps) {
   const mayDisconnect = useMay("client.disconnect");
   const columns: readonly Column<ConnectedClientView>[] = [
-    leadColumn("Client", ({ client }) => client.name, { cell: ({ client }) => <ClientName client={client} /> }),
+    leadColumn("Client", ({ client }) => client.name, {
+      cell: ({ client, companySignIns }) => <ClientName client={client} companySignIns={companySignIns} />,
+    }),
     {
       name: "People",
       by: ({ people }) => people.length,

@@ -4,6 +4,7 @@ import { verifyAccessToken } from "@towpath/auth/credentials";
 import {
   approveRemembered,
   type ClientCredentials,
+  exchangeAssertion,
   exchangeCode,
   type IssuedTokens,
   OAuthError,
@@ -18,7 +19,7 @@ import { sha256 } from "@towpath/crypto";
 import { networkOf } from "@towpath/limits";
 import { services } from "~/compose.server.ts";
 import { parseJsonObject, readBody, redirectTo } from "~/http/request.server.ts";
-import { anyOrigin } from "./metadata.server.ts";
+import { anyOrigin, jwtBearer } from "./metadata.server.ts";
 
 const maxBytes = 64 * 1024;
 
@@ -148,7 +149,13 @@ export const tokenResponse = (request: Request): Promise<Response> =>
       const input = { ...credentials, resource, refreshToken, program };
       return json(200, await tokens(await refreshTokens({ ctx: asProgram(request), input })));
     }
-    throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token.");
+    if (type === jwtBearer) {
+      const issuer = services().config.baseUrl;
+      const input = { ...credentials, resource, assertion: form.get("assertion"), issuer };
+      return json(200, await tokens(await exchangeAssertion({ ctx: asProgram(request), input })));
+    }
+    const description = `grant_type must be authorization_code, refresh_token or ${jwtBearer}.`;
+    throw new OAuthError("unsupported_grant_type", description);
   });
 
 /** RFC 7009, section 2. */

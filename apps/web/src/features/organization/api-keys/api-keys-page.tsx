@@ -12,6 +12,7 @@ import { apiKeysQuery } from "./api-keys.functions.ts";
 import { CreateApiKeyDialog } from "./create-api-key-dialog.tsx";
 import { KeySection } from "./key-section.tsx";
 import { NewApiKey } from "./new-api-key.tsx";
+import { SignInIssuerSection } from "./sign-in-issuer-section.tsx";
 import { WorkloadSection } from "./workload-section.tsx";
 
 const header = {
@@ -27,7 +28,7 @@ const header = {
 /** Keys for MCP clients to call the organization's servers (KEY-3): the user's own, and the organization's. */
 export function ApiKeysPage({ orgSlug }: { readonly orgSlug: string }) {
   const [mayCreate, mayRead, mayManage] = [useMay("apiKey.create"), useMay("apiKey.read"), useMay("apiKey.manage")];
-  const maySeeWorkloads = useMay("workload.read");
+  const [maySeeWorkloads, maySeeIssuers] = [useMay("workload.read"), useMay("signInIssuer.read")];
   const [created, setCreated] = useState<NewApiKeyView | null>(null);
   return (
     <Page actions={mayCreate ? <CreateApiKeyDialog orgSlug={orgSlug} onCreated={setCreated} /> : null}>
@@ -41,6 +42,7 @@ export function ApiKeysPage({ orgSlug }: { readonly orgSlug: string }) {
       {mayRead ? <OrganizationKeys orgSlug={orgSlug} mayManage={mayManage} /> : null}
       {mayManage ? <MembersKeys orgSlug={orgSlug} /> : null}
       {maySeeWorkloads ? <WorkloadSection orgSlug={orgSlug} /> : null}
+      {maySeeIssuers ? <SignInIssuerSection orgSlug={orgSlug} /> : null}
     </Page>
   );
 }

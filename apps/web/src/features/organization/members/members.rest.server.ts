@@ -34,6 +34,7 @@ import { auditExport, auditExportSchema } from "~/features/organization/audit-lo
 import { answers } from "~/features/shared/answers/answers.server.ts";
 import { mediaTypes } from "~/http/download.server.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
+import { signInIssuerOperations } from "./sign-in-issuers.rest.server.ts";
 
 const newKeySchema = createApiKeySchema.omit({ kind: true, projectIds: true }).extend({
   /** Names of the servers that it may call or manage; absent or null: all. */
@@ -206,6 +207,7 @@ export const peopleOperations: readonly Operation[] = [
   ...invitationOperations,
   ...keyOperations,
   ...workloadOperations,
+  ...signInIssuerOperations,
   operation("GET /organizations/{slug}/audit-log", "listAuditEntries", "audit.read", {
     summary: "the newest entries, in pages",
     query: auditPageSchema,

@@ -78,6 +78,13 @@ function RemedyLink({ attempt: { problem }, projectKey }: RemedyLinkProps) {
       </Link>
     );
   }
+  if (problem === "assertion_issuer_unknown" || problem === "assertion_keys_unreadable") {
+    return (
+      <Link to="/$orgSlug/settings/api-keys" params={{ orgSlug }} className={className}>
+        Open Company sign-in
+      </Link>
+    );
+  }
   if (problem?.startsWith("key_")) {
     return (
       <Link to="/$orgSlug/settings/api-keys" params={{ orgSlug }} className={className}>
@@ -112,6 +119,9 @@ function Steps({ steps }: { readonly steps: readonly AttemptStep[] }) {
             <span className="sr-only">, {stateWords[step.state]}</span>
             {step.state === "failed" && step.detail !== null ? (
               <code className="ml-1.5 text-xs font-normal break-all">{step.detail}</code>
+            ) : null}
+            {step.kind === "assertion" && step.state === "done" && step.detail !== null ? (
+              <span className="text-muted">: {step.detail}</span>
             ) : null}
             {step.state === "done" && step.time === null ? (
               <span className="text-xs text-muted"> (not seen: before, or left out)</span>

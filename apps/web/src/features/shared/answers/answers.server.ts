@@ -24,6 +24,7 @@ import { apiKeyViewSchema, newApiKeySchema, personSchema } from "@towpath/core/t
 import { auditEntrySchema } from "@towpath/core/tenancy/audit-log";
 import { invitationViewSchema, newInvitationSchema } from "@towpath/core/tenancy/invitation";
 import { memberViewSchema } from "@towpath/core/tenancy/member";
+import { signInIssuerViewSchema } from "@towpath/core/tenancy/sign-in-issuer";
 import { workloadIdentityViewSchema } from "@towpath/core/tenancy/workload-identity";
 import { manifestSchema } from "@towpath/mcp/manifest";
 import { z } from "zod";
@@ -47,6 +48,7 @@ const gitSource = named("GitSource", gitSourceSchema);
 const sourceDetail = named("Source", sourceViewSchema);
 const repository = named("Repository", repositoryViewSchema);
 const apiKey = named("ApiKey", apiKeyViewSchema);
+const signInIssuer = named("SignInIssuer", signInIssuerViewSchema);
 const workloadIdentity = named("WorkloadIdentity", workloadIdentityViewSchema);
 const alertChannel = named("AlertChannel", channelViewSchema);
 const alertDelivery = named("AlertDelivery", deliveryViewSchema);
@@ -180,6 +182,8 @@ export const answers = {
   apiKeys: listOf(apiKey),
   apiKey,
   newApiKey: newApiKeySchema,
+  signInIssuers: listOf(signInIssuer),
+  signInIssuer,
   workloadIdentities: listOf(workloadIdentity),
   workloadIdentity,
   auditEntries: z.object({

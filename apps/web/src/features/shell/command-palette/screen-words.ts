@@ -19,7 +19,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   [`${ofProject}/access`]: ["roles", "permissions"],
   [`${ofProject}/limits`]: ["rate"],
   [`${ofProject}/admin-jwt`]: ["token"],
-  [`${ofSettings}/api-keys`]: ["token", "workload", "cluster"],
+  [`${ofSettings}/api-keys`]: ["token", "workload", "cluster", "identity provider", "company sign-in"],
   [`${ofSettings}/github`]: ["connect", "repositories"],
   [`${ofSettings}/alerts`]: ["Slack", "webhook", "mail"],
   [`${ofSettings}/members`]: ["invite", "people", "team", "roles"],

@@ -1,0 +1,1 @@
+export { createAssertionVerifier } from "./assertion-verifier.ts";

@@ -1,0 +1,1 @@
+export { endIssuer } from "./end-issuer.ts";
