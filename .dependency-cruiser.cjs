@@ -51,6 +51,7 @@ const allowedPackages = {
   "packages/role": [],
   "packages/telemetry": [],
   "packages/limits": [],
+  "packages/replay": [],
   "packages/package-index": ["core"],
   "packages/db": [],
   "packages/export": ["core"],

@@ -1,0 +1,13 @@
+export { chooseCalls } from "./choose-calls.ts";
+export { compareToolChoices } from "./compare-tool-choices.ts";
+export { replayCalls } from "./replay-calls.ts";
+export type {
+  AskServer,
+  CallAnswer,
+  CandidateCall,
+  ChoiceInput,
+  ChoiceReport,
+  ReplayInput,
+  ReplayReport,
+  SampledCall,
+} from "./types.ts";
