@@ -31,7 +31,7 @@ const processes = "^packages/runtime/src/host/process/(process-name|boot-directo
  * code may not import is in its vite.config.ts.
  */
 const allowedPackages = {
-  "packages/core": ["db", "crypto", "limits", "secrets", credentials, manifest, portals, trace],
+  "packages/core": ["db", "crypto", "limits", "replay", "secrets", credentials, manifest, portals, trace],
   "packages/runner-api": ["crypto", coreSchemas, trace],
   "packages/chat": [coreSchemas, "mcp", "secrets"],
   "packages/queue": ["core", "db", trace],

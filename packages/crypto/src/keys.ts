@@ -31,6 +31,8 @@ export const keyPurposes = {
   mail: "towpath/mail/v1",
   /** Results of calls that wait for their client to ask again. */
   "kept-result": "towpath/kept-result/v1",
+  /** Sampled calls and the reports of their replays. */
+  "call-replay": "towpath/call-replay/v1",
 } as const;
 export type KeyPurpose = keyof typeof keyPurposes;
 
