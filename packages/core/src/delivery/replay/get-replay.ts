@@ -10,8 +10,9 @@ import {
 } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
+import { roleMay } from "../../authorize/index.ts";
 import { mayCallServer } from "../../calling/access/internal.ts";
-import type { Call, Context } from "../../context/index.ts";
+import type { Call, Context, ProjectAccess } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { isId } from "../../input/index.ts";
 import { replaySettingOf } from "../../projects/project/internal.ts";
@@ -24,8 +25,8 @@ type OfBuild = { readonly buildId: string };
 
 /** How the replay of production's calls on a build's commit went (CAP-4), and where there is none, why. */
 export async function getReplay({ ctx, input }: Call<OfBuild, "secrets">): Promise<ReplayView> {
-  await authorizeBuild(ctx, "build.read", input.buildId);
-  return viewOf(ctx, await readState(ctx, input.buildId));
+  const access = await authorizeBuild(ctx, "build.read", input.buildId);
+  return viewOf(ctx, access, await readState(ctx, input.buildId));
 }
 
 /**
@@ -35,7 +36,7 @@ export async function getReplay({ ctx, input }: Call<OfBuild, "secrets">): Promi
  *   live version of a preview, or it is of a fork
  */
 export async function startReplay({ ctx, input }: Call<OfBuild, "secrets">): Promise<ReplayView> {
-  const access = await authorizeBuild(ctx, "build.read", input.buildId);
+  const access = await authorizeBuild(ctx, "build.start", input.buildId);
   if (!(await mayCallServer(ctx, access))) throw mayNotCall();
   const state = await readState(ctx, input.buildId);
   const absent = absentView(state);
@@ -59,7 +60,7 @@ export async function startReplay({ ctx, input }: Call<OfBuild, "secrets">): Pro
       detail: { commitSha, branch: state.branch.name },
     });
   });
-  return viewOf(ctx, await readState(ctx, input.buildId));
+  return viewOf(ctx, access, await readState(ctx, input.buildId));
 }
 
 /**
@@ -110,10 +111,14 @@ function absentView({ branch: of, fork, replay, setting }: State): ReplayView | 
   return replay === null ? absentReplay("none", setting) : null;
 }
 
-function viewOf(ctx: Context<"secrets">, state: State): ReplayView {
+async function viewOf(ctx: Context<"secrets">, access: ProjectAccess, state: State): Promise<ReplayView> {
+  const { replay, setting, isLive } = state;
   const absent = absentView(state);
-  if (absent !== null || state.replay === null || state.setting === null) return absent ?? absentReplay("off", null);
-  return replayView(ctx.secrets, state.replay, state.setting);
+  const mayStart = isLive && roleMay(access.role, "build.start") && (await mayCallServer(ctx, access));
+  const mayReplay = mayStart && (absent === null || absent.state === "none");
+  if (absent !== null || replay === null || setting === null)
+    return { ...(absent ?? absentReplay("off", null)), mayReplay };
+  return replayView(ctx.secrets, replay, { setting, mayReplay });
 }
 
 const mayNotCall = () =>

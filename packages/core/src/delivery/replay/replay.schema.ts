@@ -82,6 +82,7 @@ export const replayViewSchema = z.object({
   different: count.describe("of these"),
   tools: count.describe("that they called"),
   isRequired: z.boolean().describe("whether the check fails where answers are different"),
+  mayReplay: z.boolean().describe("whether you may have calls replayed on it now"),
   requestedAt: z.iso.datetime().nullable(),
   endedAt: z.iso.datetime().nullable(),
   production: versionSchema.nullable(),

@@ -1,4 +1,13 @@
-import { branch, build, callReplay, forkPullRequest, project, sampledCall, secret, secretVersion } from "@towpath/db/schema";
+import {
+  branch,
+  build,
+  callReplay,
+  forkPullRequest,
+  project,
+  sampledCall,
+  secret,
+  secretVersion,
+} from "@towpath/db/schema";
 import type { AskServer } from "@towpath/replay";
 import { createSecretBox } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";

@@ -33,7 +33,12 @@ const waitingTexts = {
   replaced: "A newer commit of the branch was replayed instead.",
 } as const;
 
-export function replayView(box: SecretBox, row: ReplayRow, setting: ReplaySetting): ReplayView {
+/** `mayReplay`: whether the person may have calls replayed now. */
+export function replayView(
+  box: SecretBox,
+  row: ReplayRow,
+  { setting, mayReplay }: { readonly setting: ReplaySetting; readonly mayReplay: boolean },
+): ReplayView {
   const document = openDocument(box, row);
   const verdict = verdictSchema.nullable().catch(null).parse(row.verdict);
   const { calls, different, tools } = row;
@@ -46,6 +51,7 @@ export function replayView(box: SecretBox, row: ReplayRow, setting: ReplaySettin
     different,
     tools,
     isRequired: setting.isRequired,
+    mayReplay,
     requestedAt: row.requestedAt.toISOString(),
     endedAt: row.endedAt?.toISOString() ?? null,
     production: document?.production ?? null,
@@ -70,6 +76,7 @@ export const absentReplay = (state: keyof typeof absentTexts, setting: ReplaySet
   different: 0,
   tools: 0,
   isRequired: setting?.isRequired ?? false,
+  mayReplay: false,
   requestedAt: null,
   endedAt: null,
   production: null,
