@@ -1,4 +1,4 @@
-import { canonical, isList, isObject } from "./bound.ts";
+import { canonical, isEqual, isList, isObject } from "./bound.ts";
 import { tokensOf } from "./text.ts";
 import type { JsonValue } from "./types.ts";
 
@@ -18,6 +18,7 @@ type Key = (item: JsonValue, index: number) => string;
  * values; else by equality; else by place.
  */
 export function align(first: readonly JsonValue[], second: readonly JsonValue[]): Alignment {
+  if (first.length === second.length && isEqual(first, second)) return byPlace(first, second);
   const [key, shared] = keyOf(first, second);
   if (shared === 0) return byPlace(first, second);
   const places = new Map<string, number[]>();

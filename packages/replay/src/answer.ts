@@ -1,4 +1,4 @@
-import { bounded, canonical, cut, isList, isObject } from "./bound.ts";
+import { bounded, cut, isEqual, isList, isObject } from "./bound.ts";
 import type { CallAnswer, JsonObject, JsonValue } from "./types.ts";
 
 /** How a call ended: `result`, `tool error`, `error CODE` or `none`. */
@@ -44,10 +44,12 @@ export function answerOf(answer: CallAnswer, order: number, budget: number): Ans
 
 function shownOf(result: JsonObject): string {
   const { content, structuredContent } = result;
-  if (structuredContent !== undefined) return cut(JSON.stringify(structuredContent), shownCharacters);
+  if (structuredContent !== undefined)
+    return cut(JSON.stringify(bounded(structuredContent, shownCharacters)), shownCharacters);
   const texts = isList(content) ? content.map((block) => textOf(block)) : [];
   const isText = texts.length > 0 && texts.every((text) => text !== null);
-  return cut(isText ? texts.join("\n") : JSON.stringify(result), shownCharacters);
+  if (isText) return cut(texts.map((text) => text.slice(0, shownCharacters)).join("\n"), shownCharacters);
+  return cut(JSON.stringify(bounded(result, shownCharacters)), shownCharacters);
 }
 
 const textOf = (block: JsonValue) =>
@@ -82,9 +84,8 @@ function structuredData(structured: JsonObject, texts: readonly JsonValue[] | nu
   const inner = keys.length === 1 && keys[0] === "result" ? structured.result : undefined;
   const value = inner ?? structured;
   if (texts === null) return { value, withContent: true };
-  const spellings = [canonical(texts[0]), canonical(texts), ...(texts.length === 1 ? [String(texts[0])] : [])];
-  const isRepeated =
-    texts.length === 0 || spellings.some((each) => each === canonical(value) || each === canonical(structured));
+  const isSpelling = (text: JsonValue | undefined) => [value, structured].some((each) => isEqual(each, text));
+  const isRepeated = texts.length === 0 || isSpelling(texts[0]) || isSpelling(texts);
   const isScalar = !isObject(value) && !isList(value) && texts.length === 1;
   return { value, withContent: !isRepeated && !isScalar };
 }

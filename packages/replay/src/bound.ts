@@ -17,13 +17,35 @@ export function canonical(value: JsonValue | undefined): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
 }
 
-/** A number of 32 bits that differs, nearly always, for texts that differ (FNV-1a). */
-export function digestOf(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+/** Whether two values are the same, whatever the order of keys. */
+export function isEqual(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  if (one === other) return true;
+  if (isList(one))
+    return isList(other) && one.length === other.length && one.every((each, at) => isEqual(each, other[at]));
+  if (!isObject(one) || !isObject(other)) return false;
+  const keys = Object.keys(one);
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every((key) => Object.hasOwn(other, key) && isEqual(one[key], other[key]))
+  );
+}
+
+/** A short text that differs, nearly always, for values that differ (FNV-1a of 32 bits). */
+const digestOf = (value: JsonValue) => (hashOf(value) >>> 0).toString(36);
+
+const start = 0x811c9dc5;
+const step = (hash: number, value: number) => Math.imul(hash ^ value, 0x01000193);
+
+function hashOf(value: JsonValue): number {
+  if (isList(value)) return value.reduce<number>((hash, each) => step(hash, hashOf(each)), step(start, 1));
+  // The sum does not depend on the order of keys.
+  if (isObject(value)) {
+    return Object.keys(value).reduce((sum, key) => (sum + step(hashOf(key), hashOf(value[key] ?? null))) | 0, 2);
   }
-  return (hash >>> 0).toString(36);
+  const text = typeof value === "string" ? value : `${value}`;
+  let hash = step(start, typeof value === "string" ? 3 : 4);
+  for (let at = 0; at < text.length; at += 1) hash = step(hash, text.charCodeAt(at));
+  return hash;
 }
 
 const longestText = 4_000;
@@ -49,7 +71,7 @@ function boundedWithin(value: JsonValue, left: { characters: number }, depth: nu
     left.characters -= 8;
     return value;
   }
-  if (depth > deepest || left.characters <= 0) return `… digest ${digestOf(canonical(value))}.`;
+  if (depth > deepest || left.characters <= 0) return `… digest ${digestOf(value)}.`;
   if (isList(value)) {
     const kept: JsonValue[] = [];
     for (const each of value) {
@@ -57,7 +79,7 @@ function boundedWithin(value: JsonValue, left: { characters: number }, depth: nu
       kept.push(boundedWithin(each, left, depth + 1));
     }
     const rest = value.slice(kept.length);
-    if (rest.length > 0) kept.push(`… ${rest.length} more items, digest ${digestOf(canonical(rest))}.`);
+    if (rest.length > 0) kept.push(`… ${rest.length} more items, digest ${digestOf(rest)}.`);
     return kept;
   }
   const entries: [string, JsonValue][] = [];

@@ -15,17 +15,20 @@ export interface Replayed {
  * What differs in each of the calls of one tool: what all of the preview's answers to a call show, or, of a call that the
  * preview was asked only once, what that answer shows. `now`: milliseconds since 1970.
  */
-export function findDifferences(records: readonly Replayed[], now: number): Finding[][] {
+export async function findDifferences(records: readonly Replayed[], now: number): Promise<Finding[][]> {
   const learned = new Learned();
   for (const { production } of records) {
     learned.learn(production.filter(({ outcome }) => outcome === "result"));
     const failures = production.filter(({ outcome }) => outcome !== "result" && outcome !== "none");
     learned.learn(failures, errorPath);
+    await pause();
   }
   const knownIds = new Set<string>();
-  const judged = records.map(({ production, preview }) =>
-    preview.map((answer) => judge(learned, production, answer, knownIds, now / 1000)),
-  );
+  const judged: Judged[][] = [];
+  for (const { production, preview } of records) {
+    judged.push(preview.map((answer) => judge(learned, production, answer, knownIds, now / 1000)));
+    await pause();
+  }
   const drifts = findDrifts(learned, judged);
   return judged.map((answers, record) => {
     const [first = [], ...others] = answers.map(({ findings }, answer) => [
@@ -35,6 +38,9 @@ export function findDifferences(records: readonly Replayed[], now: number): Find
     return first.filter(({ path }) => others.every((each) => each.some((finding) => finding.path === path)));
   });
 }
+
+/** Large answers take a while: what else the process does goes on between calls. */
+const pause = () => new Promise((resolve) => setImmediate(resolve));
 
 /** By call and answer: numbers that vary in production and are of another size on the preview. */
 function findDrifts(learned: Learned, judged: readonly (readonly Judged[])[]): Map<string, Finding[]> {
@@ -67,7 +73,7 @@ function findDrifts(learned: Learned, judged: readonly (readonly Judged[])[]): M
         was: production[0],
         is: preview,
         counts: true,
-        ...(drift !== null && { note: `${drift.what}; production's own answers vary less` }),
+        ...(drift !== null && { note: `${drift.what}, by more than production's own answers vary` }),
       };
       found.set(key, [...known, finding]);
     }

@@ -213,7 +213,7 @@ class Comparison {
     if (production.includes(preview)) return;
     const mayDiffer = facts.textVaries || (isLoose && facts.texts.size > 1);
     if (mayDiffer && (facts.texts.has(preview) || facts.templates.has(text.template))) return;
-    const isOneOfFew = facts.templates.size <= 10 && facts.textCount >= 10 * facts.templates.size;
+    const isOneOfFew = facts.templates.size <= 10 && facts.textCount >= 5 * facts.templates.size;
     const isOfSize = preview.length >= facts.shortest / 3 && preview.length <= facts.longest * 3 + 20;
     if (mayDiffer && !isOneOfFew && isOfSize) return;
     this.#find({ kind: kindAt(path, "value"), path, was: production[0] ?? "", is: preview });

@@ -1,3 +1,4 @@
+import { medianOf } from "./slower.ts";
 import { epochOf } from "./text.ts";
 
 /** A number of one preview answer beside those of production's answers to the same call. */
@@ -79,8 +80,12 @@ function distanceOf(pair: NumberPair | undefined): number {
   return pair.preview > high ? pair.preview - high : Math.min(0, pair.preview - low);
 }
 
-/** Whether production's numbers count up over time, and the preview's, which began at another number, too. */
+/** Whether production's numbers count up over time, in each call and over all, and the preview's, which began at another number, too. */
 function isCounter({ series, pairs }: NumberPath): boolean {
+  const steps = pairs.flatMap(({ production }) =>
+    production.slice(1).map((value, at) => value - (production[at] ?? 0)),
+  );
+  if (steps.filter((each) => each > 0).length < steps.length * 0.9) return false;
   const own = pairs.map(({ order, preview }) => [order, preview] as const);
   return rises(series, 4) && (own.length < 3 || rises(own, 3));
 }
@@ -96,25 +101,31 @@ const rangeOf = (values: readonly number[]) => Math.max(...values) - Math.min(..
 const meanOf = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
 const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0);
 
-/** Numbers further outside than production's answers to one call are apart, be it by size or by share. */
+/** Numbers further outside than production's answers to one call are apart, by size, or by share where that is the rule. */
 function outliers(pairs: readonly NumberPair[]): Drift | null {
   const groups = pairs.map(({ production }) => production).filter((values) => values.length > 1);
   const freedom = sum(groups.map((values) => values.length - 1));
   if (freedom === 0) return null;
   const caution = 1.5 * (1 + 8 / freedom);
   const widest = Math.max(...groups.map(rangeOf));
-  const sizes = groups.map((values) => Math.abs(meanOf(values)));
-  const share = sizes.every((size) => size > 0)
-    ? Math.max(...groups.map((values, at) => rangeOf(values) / (sizes[at] ?? 1)))
-    : Number.POSITIVE_INFINITY;
+  const share = commonShare(groups);
   const isOutside = (pair: NumberPair) => {
     const distance = Math.abs(distanceOf(pair));
-    const size = Math.abs(meanOf(pair.production));
-    return distance > 0 && (distance > caution * widest || distance > caution * share * size);
+    return distance > caution * Math.min(widest, share * Math.abs(meanOf(pair.production)));
   };
   const outside = pairs.filter(isOutside);
   if (outside.length < Math.max(1, pairs.length * 0.15)) return null;
   return { what: wordsFor(outside), pairs: outside };
+}
+
+/** The share of their size by which numbers of all sizes vary; infinite where they vary in another way. */
+function commonShare(groups: readonly (readonly number[])[]): number {
+  const sizes = groups.map((values) => Math.abs(meanOf(values)));
+  const smallest = Math.min(...sizes);
+  if (groups.length < 6 || smallest === 0 || Math.max(...sizes) < 10 * smallest) return Number.POSITIVE_INFINITY;
+  const shares = groups.map((values, at) => rangeOf(values) / (sizes[at] ?? 1));
+  const largest = Math.max(...shares);
+  return largest <= 4 * medianOf(shares) ? largest : Number.POSITIVE_INFINITY;
 }
 
 /** How many standard errors the mean of the differences must be from nothing. */

@@ -12,6 +12,11 @@ interface Asked {
   readonly preview: Answer[];
 }
 
+interface Unconfirmed {
+  readonly record: Asked;
+  readonly isFew: boolean;
+}
+
 /** Shares of the time by which new calls, and then questions that confirm a difference, have begun. */
 const firstShare = 0.6;
 const confirmShare = 0.85;
@@ -80,20 +85,21 @@ class Replay {
 
   async compareTools(): Promise<ComparedTool[]> {
     const tools = [...Map.groupBy(this.#records, ({ call }) => call.tool)];
-    const open = tools.flatMap(([, records]) => this.#toConfirm(records));
+    const open: Unconfirmed[] = [];
+    for (const [, records] of tools) open.push(...(await this.#toConfirm(records)));
     await inPool(open, this.#concurrency, ({ record, isFew }) => this.#confirm(record, isFew));
     const compared: ComparedTool[] = [];
     for (const [tool, records] of tools) {
-      const findings = this.#confirmed(records);
+      const findings = await this.#confirmed(records);
       compared.push({ tool, records, findings, slower: await this.#measure(records) });
     }
     return compared;
   }
 
   /** Calls that show something; of those that show the same places, the first few. */
-  #toConfirm(records: readonly Asked[]): { readonly record: Asked; readonly isFew: boolean }[] {
+  async #toConfirm(records: readonly Asked[]): Promise<Unconfirmed[]> {
     const seen = new Map<string, number>();
-    const findings = findDifferences(records, Date.now());
+    const findings = await findDifferences(records, Date.now());
     const chosen = records.filter((_, at) => {
       const paths = (findings[at] ?? []).filter(({ counts }) => counts).map(({ path }) => path);
       const isNew = paths.some((path) => (seen.get(path) ?? 0) < confirmedPerPath);
@@ -121,8 +127,8 @@ class Replay {
    * What differs in each call. What counts has shown again, in the call itself or at the same place in another; null where
    * there was no time to see.
    */
-  #confirmed(records: readonly Asked[]): (readonly Finding[] | null)[] {
-    const found = findDifferences(records, Date.now());
+  async #confirmed(records: readonly Asked[]): Promise<(readonly Finding[] | null)[]> {
+    const found = await findDifferences(records, Date.now());
     const again = found.filter((_, at) => (records[at]?.preview.length ?? 0) > 1);
     const paths = new Set(again.flat().map(({ path }) => path));
     return found.map((findings, at) => {

@@ -3,7 +3,7 @@ import type { CallAnswer, ReplayInput, SampledCall } from "./types.ts";
 
 /** Characters of all answers that are kept for the comparison, which bounds its memory. */
 const allCharacters = 24_000_000;
-const mostOfAnswer = 256_000;
+const mostOfAnswer = 128_000;
 const leastOfAnswer = 4_000;
 
 /** Both servers of a replay: asks them until the time is over or the replay is ended, and counts. */

@@ -27,8 +27,8 @@ export class PythonServers {
   private constructor(directory: string) {
     this.#directory = directory;
     const script = join(import.meta.dirname, "serve.py");
-    this.#child = spawn("uv", ["run", "--no-project", "--with", "fastmcp==4.1.2", "python", script], {
-      stdio: ["pipe", "pipe", "ignore"],
+    this.#child = spawn("uv", ["run", "--no-project", "--with", "fastmcp==4.1.2", "python", "-P", script], {
+      stdio: ["pipe", "pipe", "inherit"],
       env: { ...process.env, FASTMCP_HTTP_HOST_ORIGIN_PROTECTION: "false", FASTMCP_LOG_ENABLED: "false" },
     });
     if (this.#child.stdout === null) throw new Error("The launcher has no output.");
