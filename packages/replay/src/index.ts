@@ -7,6 +7,7 @@ export type {
   CandidateCall,
   ChoiceInput,
   ChoiceReport,
+  OfferedTool,
   ReplayInput,
   ReplayReport,
   SampledCall,
