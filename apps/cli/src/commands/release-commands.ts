@@ -22,6 +22,14 @@ export const releaseCommands = {
     },
     examples: ["promote my-server-one new-tool", "promote my-server-one new-tool --gradually"],
   },
+  replay: {
+    arguments: "NAME BRANCH",
+    text:
+      "Shows how the live preview of a branch answered calls of production, beside production, and what became different; " +
+      "waits while they are replayed. Exits with 1 where answers are different.",
+    options: { again: flag("replays them again first"), ...common },
+    examples: ["replay my-server-one new-tool", "replay my-server-one new-tool --again"],
+  },
   release: {
     arguments: "NAME [ACTION]",
     choices: { 2: ["show", "next", "finish", "back", "approve", "reject", "settings"] },

@@ -143,6 +143,15 @@ export const commands = {
       },
       "fail-on-breaking-changes": flag("a preview's check fails that breaks callers"),
       "allow-breaking-changes": flag("undoes that"),
+      replay: oneOf(
+        "CHOICE",
+        ["on", "required", "off"],
+        "samples production's calls and replays them on previews; `required`: a check fails where answers are different",
+      ),
+      "replay-tool": {
+        ...value("TOOL", "a tool that is replayed although it isn't marked as read-only; empty: none"),
+        multiple: true,
+      },
       "check-values": value(
         "CALL",
         'the tool that checks callers\' own values, such as `whoami` or `search {"limit": 1}`; empty: none',
