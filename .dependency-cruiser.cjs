@@ -74,7 +74,7 @@ const allowedPackages = {
   "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api", "telemetry"],
   "apps/worker": [
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
-    ...["backup", "egress", "mcp", "package-index", "runner-api", "telemetry"],
+    ...["backup", "egress", "mcp", "package-index", "replay", "runner-api", "telemetry", credentials],
   ],
   "apps/cli": [
     ...["auth", "backup", "crypto", "db", "export", "git", "mcp", "queue", "role", "secrets", coreSchemas],
@@ -115,7 +115,7 @@ const webFeatures = Object.entries({
     ...["admin-jwt", "badge", "delivery", "release", "clients", "code", "access", "portals", "build", "deployment"],
     ...["server-log", "export", "settings", "request-log", "errors", "analytics", "limits", "overview", "sign-ins"],
   ],
-  inspector: ["conversation", "inspector", "chat", "surface"],
+  inspector: ["conversation", "inspector", "chat", "surface", "replay"],
   site: ["social-image", "public-site", "blog", "docs", "registry", "status-page", "landing", "site-map"],
   shell: ["navigation", "command-palette", "app-shell"],
 }).flatMap(([group, features]) => features.map((feature) => `${group}/${feature}`));

@@ -53,3 +53,16 @@ export const releaseCommands = {
     ],
   },
 } as const satisfies Record<string, CommandSpec>;
+
+/** Of `settings`: how calls of production are replayed on previews. */
+export const replaySetting = {
+  replay: oneOf(
+    "CHOICE",
+    ["on", "required", "off"],
+    "samples production's calls and replays them on previews; `required`: a check fails where answers are different",
+  ),
+  "replay-tool": {
+    ...value("TOOL", "a tool that is replayed although it isn't marked as read-only; empty: none"),
+    multiple: true,
+  },
+} as const;

@@ -6,7 +6,7 @@ import { type CommandSpec, common, flag, json, oneOf, path, setting, value } fro
 import { errorCommands } from "./error-commands.ts";
 import { moveCommands } from "./move-commands.ts";
 import { operatorCommands } from "./operator-commands.ts";
-import { releaseCommands } from "./release-commands.ts";
+import { releaseCommands, replaySetting } from "./release-commands.ts";
 import { workloadCommands } from "./workload-commands.ts";
 
 const whoMayCall = {
@@ -143,15 +143,7 @@ export const commands = {
       },
       "fail-on-breaking-changes": flag("a preview's check fails that breaks callers"),
       "allow-breaking-changes": flag("undoes that"),
-      replay: oneOf(
-        "CHOICE",
-        ["on", "required", "off"],
-        "samples production's calls and replays them on previews; `required`: a check fails where answers are different",
-      ),
-      "replay-tool": {
-        ...value("TOOL", "a tool that is replayed although it isn't marked as read-only; empty: none"),
-        multiple: true,
-      },
+      ...replaySetting,
       "check-values": value(
         "CALL",
         'the tool that checks callers\' own values, such as `whoami` or `search {"limit": 1}`; empty: none',

@@ -39,11 +39,13 @@ export const createOpenReplayServer =
     };
     const once = async (call: SampledCall, signal: AbortSignal): Promise<CallAnswer> => {
       const startedAt = performance.now();
+      let isOpen = false;
       try {
         opened ??= credentials(keys, target).then((headers) =>
           openClient({ url: target.url, headers }, { clientName: "towpath-check", timeoutMs: answerMs, maxBytes }),
         );
         const client = await opened;
+        isOpen = true;
         const { result, durationMs } = await client.callTool(call.tool, call.arguments, {
           signal,
           timeoutMs: answerMs,
@@ -54,9 +56,13 @@ export const createOpenReplayServer =
         if (error instanceof McpClientError && error.code === "server_error") {
           return { kind: "error", code: error.rpcCode ?? 0, message: error.message, ms };
         }
+        // Another handshake would be refused too.
+        if (error instanceof McpClientError && refusedForNow.includes(error.httpStatus ?? 0)) {
+          if (!isOpen) leave();
+          throw error;
+        }
         // The connection may be used up or broken.
         if (!signal.aborted) leave();
-        if (error instanceof McpClientError && refusedForNow.includes(error.httpStatus ?? 0)) throw error;
         return { kind: "none", reason: error instanceof McpClientError ? error.message : "The call failed.", ms };
       }
     };
