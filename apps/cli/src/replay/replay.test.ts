@@ -49,9 +49,19 @@ const view: ReplayView = {
   },
 };
 const project = {
-  ...{ name: "weather", url: "http://localhost:8080/weather/mcp", authMode: "towpath-cloud", entrypoint: "s.py" },
-  ...{ arguments: [], requirements: null, rootDirectory: null, watchPaths: [], failOnBreakingChanges: false },
-  ...{ keepsData: false, ownSignIn: null, package: null, source: null },
+  name: "weather",
+  url: "http://localhost:8080/weather/mcp",
+  authMode: "towpath-cloud",
+  entrypoint: "s.py",
+  arguments: [],
+  requirements: null,
+  rootDirectory: null,
+  watchPaths: [],
+  failOnBreakingChanges: false,
+  keepsData: false,
+  ownSignIn: null,
+  package: null,
+  source: null,
 };
 
 async function openTerminal(states: readonly ReplayView["state"][]) {

@@ -40,8 +40,13 @@ export async function requestReplay(
   const [replay] = await tx
     .insert(callReplay)
     .values({
-      ...{ id: newId(), projectId, branchId: branch.id, buildId, commitSha },
-      ...{ state: "waiting", requestedAt: ctx.clock.now() },
+      id: newId(),
+      projectId,
+      branchId: branch.id,
+      buildId,
+      commitSha,
+      state: "waiting",
+      requestedAt: ctx.clock.now(),
     })
     .onConflictDoUpdate({
       target: [callReplay.branchId, callReplay.commitSha],
