@@ -31,7 +31,7 @@ export async function readLive(ctx: Context, projectId: string, branchId: string
   return row ? { ...row, url: mcpUrl(ctx.serverUrlTemplate, row.label) } : null;
 }
 
-/** The calls to replay, and what is to be said of those that are not. */
+/** The calls to replay, and what is to be reported of those that are not. */
 export async function chooseSample(
   ctx: Context<"secrets">,
   { projectId }: ReplayRow,

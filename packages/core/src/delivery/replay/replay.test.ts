@@ -167,7 +167,7 @@ test("CAP-4 a preview that loses a field has a neutral check that says so, which
   expect(await getReplay({ ctx: viewer, input: { buildId } })).toMatchObject({ state: "off" });
 });
 
-test("CAP-4 all that is not replayed is said: no calls yet, the server's own sign-in, callers' own values, other variables, a tool that writes now", async () => {
+test("CAP-4 all that is not replayed is named: no calls yet, the server's own sign-in, callers' own values, other variables, a tool that writes now", async () => {
   await deploy("main", "main");
   await turnOn();
   await deploy("topic", "none");

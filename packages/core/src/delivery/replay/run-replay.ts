@@ -87,7 +87,7 @@ function holdClaim(ctx: Context, row: ReplayRow) {
       if (held.length === 0) return lost.abort();
     }
   };
-  // A database that is away for a moment doesn't end a replay: its claim does.
+  // A database that is unavailable for a moment doesn't end a replay: its claim does.
   const renewing = renew().catch(() => {});
   return {
     lost: lost.signal,
