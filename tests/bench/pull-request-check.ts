@@ -1,7 +1,8 @@
-// node tests/bench/pull-request-check.ts [SERVER...]: the check of a pull request (CAP-4) on ten FastMCP servers, each with
+// node tests/bench/pull-request-check.ts [SERVER...]: the check of a pull request (CAP-4) on twelve FastMCP servers, each with
 // six changes that break callers and ten that do not. Every version is a process of its own that answers MCP. The model
-// that chooses tools is a stand-in that compares words. Rules were developed on the first five servers; the other five are
-// what the figures of the second table show. Fails below 95 % found, above 2 % false alarms, or above 60 s for a check.
+// that chooses tools is a stand-in that compares words. Rules were developed on the first five servers, then mended by what
+// the next five showed; two more were written after that and changed no rule. Fails below 95 % found, above 2 % false
+// alarms, or above 60 s for a check.
 import type { BenchServer } from "./pull-request-check/bench-server.ts";
 import { calendar } from "./pull-request-check/calendar.ts";
 import { type Checked, checkChange, codeOf } from "./pull-request-check/check-change.ts";
@@ -9,10 +10,12 @@ import { currency } from "./pull-request-check/currency.ts";
 import { files } from "./pull-request-check/files.ts";
 import { inventory } from "./pull-request-check/inventory.ts";
 import { invoices } from "./pull-request-check/invoices.ts";
+import { library } from "./pull-request-check/library.ts";
 import { logs } from "./pull-request-check/logs.ts";
 import { PythonServers } from "./pull-request-check/python-servers.ts";
 import { search } from "./pull-request-check/search.ts";
 import { tickets } from "./pull-request-check/tickets.ts";
+import { transit } from "./pull-request-check/transit.ts";
 import { users } from "./pull-request-check/users.ts";
 import { weather } from "./pull-request-check/weather.ts";
 
@@ -22,7 +25,8 @@ interface Row extends Checked {
 }
 
 const developed = [weather, invoices, tickets, search, files];
-const heldOut = [inventory, calendar, currency, logs, users];
+const second = [inventory, calendar, currency, logs, users];
+const fresh = [transit, library];
 const names = process.argv.slice(2);
 const chosen = (servers: readonly BenchServer[]) =>
   servers.filter(({ name }) => names.length === 0 || names.includes(name));
@@ -30,7 +34,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const python = await PythonServers.open();
 const rows: Row[] = [];
-for (const server of [...chosen(developed), ...chosen(heldOut)]) {
+for (const server of [...chosen(developed), ...chosen(second), ...chosen(fresh)]) {
   const production = await python.start(await codeOf(server));
   const changes = [
     ...server.faults.map((change) => ({ change, isFault: true })),
@@ -68,7 +72,8 @@ function summarize(title: string, servers: readonly BenchServer[]): boolean {
 
 const results = [
   summarize("Servers that the rules were developed on", developed),
-  summarize("Servers that they were not developed on", heldOut),
-  summarize("All", [...developed, ...heldOut]),
+  summarize("Servers that mended them", second),
+  summarize("Servers that changed no rule", fresh),
+  summarize("All", [...developed, ...second, ...fresh]),
 ];
 process.exitCode = results.every(Boolean) ? 0 : 1;

@@ -1,12 +1,10 @@
 import { bounded, cut, isEqual, isList, isObject } from "./bound.ts";
 import type { CallAnswer, JsonObject, JsonValue } from "./types.ts";
 
-/** How a call ended: `result`, `tool error`, `error CODE` or `none`. */
-export type Outcome = string;
-
 /** An answer as it is compared, with a bounded size. */
 export interface Answer {
-  readonly outcome: Outcome;
+  /** How the call ended: `result`, `tool error`, `error CODE` or `none`. */
+  readonly outcome: string;
   /** What the tool returned, the text of an error or the reason why there is no answer. */
   readonly data: JsonValue;
   /** Whether the result has `structuredContent`. */
@@ -56,7 +54,7 @@ const textOf = (block: JsonValue) =>
   isObject(block) && block.type === "text" && typeof block.text === "string" ? block.text : null;
 
 /** The value in a text of JSON, or the text. */
-export function parsed(text: string): JsonValue {
+function parsed(text: string): JsonValue {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.parse(text);

@@ -73,7 +73,7 @@ function findDrifts(learned: Learned, judged: readonly (readonly Judged[])[]): M
         was: production[0],
         is: preview,
         counts: true,
-        ...(drift !== null && { note: `${drift.what}, by more than production's own answers vary` }),
+        ...(drift !== null && { detail: `${drift.what}, by more than production's own answers vary` }),
       };
       found.set(key, [...known, finding]);
     }

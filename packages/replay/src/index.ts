@@ -4,11 +4,6 @@ export { replayCalls } from "./replay-calls.ts";
 export type {
   AskServer,
   CallAnswer,
-  CandidateCall,
-  ChoiceInput,
-  ChoiceReport,
   OfferedTool,
-  ReplayInput,
-  ReplayReport,
   SampledCall,
 } from "./types.ts";

@@ -1,7 +1,7 @@
 import { align } from "./align.ts";
 import type { Answer } from "./answer.ts";
 import { canonical, isList, isObject } from "./bound.ts";
-import { childPath, type Learned, tokenPath, typeOf } from "./learn.ts";
+import { childPath, isIdOrDate, type Learned, tokenPath, typeOf } from "./learn.ts";
 import { isOfProcess, type NumberPair } from "./numbers.ts";
 import { epochOf, isPrecise, type Token, tokensOf } from "./text.ts";
 import type { DifferenceKind, JsonObject, JsonValue } from "./types.ts";
@@ -14,7 +14,7 @@ export interface Finding {
   readonly is: JsonValue | undefined;
   readonly counts: boolean;
   /** More than the two values say, in words. */
-  readonly note?: string;
+  readonly detail?: string;
   /** An id that production never named: no difference where all of the path are such, as a process may make its own. */
   readonly isForeignId?: boolean;
 }
@@ -23,7 +23,7 @@ export interface Finding {
 type KnownIds = Set<string>;
 
 /** A number before its call is known. */
-export type Measured = Omit<NumberPair, "record" | "answer"> & { readonly isTime: boolean };
+type Measured = Omit<NumberPair, "record" | "answer"> & { readonly isTime: boolean };
 
 export interface Judged {
   readonly findings: readonly Finding[];
@@ -112,15 +112,14 @@ class Comparison {
   }
 
   #walkObject(path: string, production: readonly JsonObject[], preview: JsonObject, isLoose: boolean): void {
-    const isVariable = (key: string) => childPath(path, key) === childPath(path, "*");
     const keys = new Set(production.flatMap((each) => Object.keys(each)));
     const lost = [...keys].filter((key) => !Object.hasOwn(preview, key));
-    for (const key of lost.filter((each) => !isVariable(each))) {
+    for (const key of lost.filter((each) => !isIdOrDate(each))) {
       const child = childPath(path, key);
       if (this.learned.of(child).isOptional || production.some((each) => !Object.hasOwn(each, key))) continue;
       this.#find({ kind: "lost", path: child, was: production[0]?.[key], is: undefined });
     }
-    const variable = (each: JsonObject) => Object.keys(each).filter(isVariable);
+    const variable = (each: JsonObject) => Object.keys(each).filter(isIdOrDate);
     const counts = production.map((each) => variable(each).length);
     const count = variable(preview).length;
     const anyPath = childPath(path, "*");
@@ -131,7 +130,7 @@ class Comparison {
       const child = childPath(path, key);
       const before = production.filter((each) => Object.hasOwn(each, key)).map((each) => each[key] as JsonValue);
       if (before.length > 0) this.walk(child, before, value, isLoose);
-      else if (isVariable(key)) {
+      else if (isIdOrDate(key)) {
         const others = production.flatMap((each) => variable(each).map((name) => each[name] as JsonValue));
         if (others.length > 0) this.walk(child, others.slice(0, looseSample), value, true);
       } else if (!this.learned.of(child).isOptional) {
@@ -157,7 +156,7 @@ class Comparison {
     });
     const mayReorder = facts.orderVaries || facts.itemsVary || isLoose;
     if (!mayReorder && aligned.every(({ isReordered }) => isReordered)) {
-      this.#find({ kind: "value", path, was: production[0], is: preview, note: "the same items in another order" });
+      this.#find({ kind: "value", path, was: production[0], is: preview, detail: "the same items in another order" });
     }
     const all = production.flat().slice(0, looseSample);
     for (const [index, item] of preview.entries()) {

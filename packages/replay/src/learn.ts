@@ -137,10 +137,16 @@ export const typeOf = (value: JsonValue) => (value === null ? "null" : isList(va
 
 export const tokenPath = (path: string, at: number) => `${path}#${at + 1}`;
 
-/** Fields of an object; those whose names are ids or dates, and so differ from answer to answer, as `*`. */
+/** The path of a field. Those whose names are ids, dates or no names at all, such as addresses, share one: `*`. */
 export function childPath(path: string, key: string): string {
-  const [token] = tokensOf(key).tokens;
-  const isVariable = token !== undefined && token.text === key && token.kind !== "number";
-  const name = isVariable ? "*" : key;
+  const name = isIdentifier(key) && !isIdOrDate(key) ? key : "*";
   return path === "" ? name : `${path}.${name}`;
+}
+
+const isIdentifier = (key: string) => /^[\p{L}_$][\p{L}\d_$-]*$/u.test(key);
+
+/** Whether a field's name is an id or a date, which differ from answer to answer. */
+export function isIdOrDate(key: string): boolean {
+  const [token] = tokensOf(key).tokens;
+  return token !== undefined && token.text === key && token.kind !== "number";
 }

@@ -80,19 +80,33 @@ function distanceOf(pair: NumberPair | undefined): number {
   return pair.preview > high ? pair.preview - high : Math.min(0, pair.preview - low);
 }
 
-/** Whether production's numbers count up over time, in each call and over all, and the preview's, which began at another number, too. */
+/** Whether numbers count up: over all calls, or whole numbers from answer to answer to each call, on both servers. */
 function isCounter({ series, pairs }: NumberPath): boolean {
-  const steps = pairs.flatMap(({ production }) =>
-    production.slice(1).map((value, at) => value - (production[at] ?? 0)),
-  );
+  const steps = pairs.flatMap(({ production }) => stepsOf(production));
   if (steps.filter((each) => each > 0).length < steps.length * 0.9) return false;
   const own = pairs.map(({ order, preview }) => [order, preview] as const);
-  return rises(series, 4) && (own.length < 3 || rises(own, 3));
+  return (rises(series, 4) && (own.length < 3 || rises(own, 3))) || countsEachCall(pairs);
+}
+
+const stepsOf = (values: readonly number[]) => values.slice(1).map((value, at) => value - (values[at] ?? 0));
+
+/** Steps that must all go up, as a few do by chance. */
+const leastSteps = 4;
+
+function countsEachCall(pairs: readonly NumberPair[]): boolean {
+  if (!pairs.every(({ production, preview }) => [...production, preview].every(Number.isInteger))) return false;
+  const calls = [...Map.groupBy(pairs, ({ record }) => record).values()];
+  const steps = calls.flatMap((answers) => {
+    const isOne = new Set(answers.map(({ answer }) => answer)).size === answers.length;
+    const own = isOne ? answers.toSorted((one, other) => one.order - other.order).map(({ preview }) => preview) : [];
+    return [...stepsOf(answers[0]?.production ?? []), ...stepsOf(own)];
+  });
+  return steps.length >= leastSteps && steps.every((each) => each > 0);
 }
 
 function rises(series: readonly (readonly [number, number])[], least: number): boolean {
   const values = series.toSorted(([one], [other]) => one - other).map(([, value]) => value);
-  const steps = values.slice(1).map((value, at) => value - (values[at] ?? 0));
+  const steps = stepsOf(values);
   const up = steps.filter((step) => step > 0).length;
   return values.length >= least && up >= steps.length * 0.8 && (values.at(-1) ?? 0) > (values[0] ?? 0);
 }

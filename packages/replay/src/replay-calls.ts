@@ -12,11 +12,6 @@ interface Asked {
   readonly preview: Answer[];
 }
 
-interface Unconfirmed {
-  readonly record: Asked;
-  readonly isFew: boolean;
-}
-
 /** Shares of the time by which new calls, and then questions that confirm a difference, have begun. */
 const firstShare = 0.6;
 const confirmShare = 0.85;
@@ -24,8 +19,11 @@ const confirmShare = 0.85;
 /** Calls of a tool that are asked again for what they show: two for each place, so many in all. */
 const confirmedPerPath = 2;
 const confirmedPerTool = 10;
-/** With fewer calls, production is asked more often for each, or its own variation stays unknown. */
-const fewCalls = 4;
+/** What each of them is asked again; the second round only for what the first did not explain. */
+const rounds = [
+  ["production", "preview"],
+  ["production", "preview", "production"],
+] as const;
 
 /**
  * Asks production and the preview the same calls and reports what became different. Never rejects: a server that does not
@@ -85,9 +83,11 @@ class Replay {
 
   async compareTools(): Promise<ComparedTool[]> {
     const tools = [...Map.groupBy(this.#records, ({ call }) => call.tool)];
-    const open: Unconfirmed[] = [];
-    for (const [, records] of tools) open.push(...(await this.#toConfirm(records)));
-    await inPool(open, this.#concurrency, ({ record, isFew }) => this.#confirm(record, isFew));
+    for (const round of rounds) {
+      const open: Asked[] = [];
+      for (const [, records] of tools) open.push(...(await this.#toConfirm(records)));
+      await inPool(open, this.#concurrency, (record) => this.#confirm(record, round));
+    }
     const compared: ComparedTool[] = [];
     for (const [tool, records] of tools) {
       const findings = await this.#confirmed(records);
@@ -97,7 +97,7 @@ class Replay {
   }
 
   /** Calls that show something; of those that show the same places, the first few. */
-  async #toConfirm(records: readonly Asked[]): Promise<Unconfirmed[]> {
+  async #toConfirm(records: readonly Asked[]): Promise<Asked[]> {
     const seen = new Map<string, number>();
     const findings = await findDifferences(records, Date.now());
     const chosen = records.filter((_, at) => {
@@ -106,17 +106,12 @@ class Replay {
       if (isNew) for (const path of paths) seen.set(path, (seen.get(path) ?? 0) + 1);
       return isNew;
     });
-    return chosen.slice(0, confirmedPerTool).map((record) => ({ record, isFew: records.length < fewCalls }));
+    return chosen.slice(0, confirmedPerTool);
   }
 
-  async #confirm({ call, production, preview }: Asked, isFew: boolean): Promise<void> {
+  async #confirm({ call, production, preview }: Asked, round: (typeof rounds)[number]): Promise<void> {
     if (!this.#servers.hasTime(confirmShare)) return;
-    const sides = [
-      "production",
-      "preview",
-      ...(isFew ? (["production", "preview", "production"] as const) : []),
-    ] as const;
-    for (const side of sides) {
+    for (const side of round) {
       const answer = await this.#servers.ask(side, call);
       if (answer === null) return;
       (side === "production" ? production : preview).push(answer);

@@ -125,9 +125,9 @@ function summaryOf({ kind, path, was, is, counts }: Finding) {
   return { kind, path: cut(path, bounds.name), was: shorten(before), is: shorten(now), counts };
 }
 
-function textOf({ kind, path, was, is, note }: Finding): string {
+function textOf({ kind, path, was, is, detail }: Finding): string {
   const place = path === "" ? "The answer" : `\`${path}\``;
-  const more = note === undefined ? "" : `: ${note}`;
+  const more = detail === undefined ? "" : `: ${detail}`;
   if (kind === "lost") return `${place} is missing.`;
   if (kind === "added") return `${place} is new.`;
   if (kind === "no-answer") return `The preview gave no answer: ${shownValue(is) ?? ""}`;

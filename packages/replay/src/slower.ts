@@ -12,7 +12,7 @@ export const isSlower = ({ production, preview }: TimePair) =>
   preview >= factor * production && preview - production >= leastMs;
 
 /** Pairs before anything is said, and how many when these do not settle it. */
-export const fewPairs = 5;
+const fewPairs = 5;
 export const manyPairs = 8;
 
 /**

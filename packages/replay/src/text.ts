@@ -1,4 +1,4 @@
-export type TokenKind = "time" | "clock" | "date" | "id" | "address" | "duration" | "epoch" | "number";
+type TokenKind = "time" | "clock" | "date" | "id" | "address" | "duration" | "epoch" | "number";
 
 /** A part of a text that may differ. `value`: of numbers, and of times in seconds since 1970; NaN for what has none. */
 export interface Token {

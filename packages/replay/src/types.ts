@@ -128,7 +128,7 @@ export interface ChoiceInput {
 }
 
 /** `unstable`: the model chooses differently with the same tools, so nothing follows. */
-export type ChoiceState = "same" | "different" | "unstable" | "failed" | "not-asked";
+type ChoiceState = "same" | "different" | "unstable" | "failed" | "not-asked";
 
 export interface ComparedChoice {
   readonly question: string;

@@ -1,5 +1,5 @@
 /** Arguments of a call, and the tool. */
-export type BenchCall = readonly [tool: string, arguments: Readonly<Record<string, string | number | boolean | null>>];
+type BenchCall = readonly [tool: string, arguments: Readonly<Record<string, string | number | boolean | null>>];
 
 /** A pull request: each text of the server's file that it replaces, and by what. */
 export interface BenchChange {

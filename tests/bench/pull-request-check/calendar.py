@@ -1,5 +1,6 @@
 """A calendar: events of a day, free times, event details."""
 
+import itertools
 import random
 import secrets
 import time
@@ -48,7 +49,7 @@ def free_slots(day: str, minutes: int = 30) -> list[dict]:
     """Free times on a day that are long enough."""
     busy = sorted((e["begin"], e["end"]) for e in EVENTS.values() if e["begin"].startswith(day))
     slots = []
-    for (_, end), (begin, _) in zip(busy, busy[1:], strict=False):
+    for (_, end), (begin, _) in itertools.pairwise(busy):
         gap = datetime.fromisoformat(begin) - datetime.fromisoformat(end)
         if gap >= timedelta(minutes=minutes):
             slots.append({"from": end, "to": begin, "minutes": int(gap.total_seconds() // 60)})

@@ -10,7 +10,7 @@ export const calendar: BenchServer = {
     ["free_slots", { day: "2026-05-06", minutes: 75 }],
   ],
   questions: [
-    "List the events of the day 2026-05-04 in order.",
+    "List all events of the day 2026-05-04 in order.",
     "Give the details of event evt007 with its guests.",
     "Which free times are long enough on 2026-05-06?",
   ],
@@ -42,7 +42,7 @@ export const calendar: BenchServer = {
       change: [
         [
           "Free times on a day that are long enough.",
-          "List all events of the day in order: the events of a day as a list.",
+          "List all events of the day in order.",
         ],
       ],
     },

@@ -9,13 +9,13 @@ from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 
 mcp = FastMCP("users")
-TEAMS = ["red", "green", "blue"]
+GROUPS = ["red", "green", "blue"]
 JOINED = datetime(2024, 2, 29, 12, 30, 15, tzinfo=timezone.utc)
 USERS = [
     {
         "id": str(uuid.UUID(int=0x5EED0000 + at * 7919)),
         "login": f"user{at}",
-        "team": TEAMS[at % 3],
+        "group": GROUPS[at % 3],
         "height_m": round(1.5 + at % 50 / 100, 2),
         "joined": (JOINED + timedelta(days=at * 9)).isoformat(),
         "active": at % 6 != 0,
@@ -27,11 +27,11 @@ API_CALLS = {user["login"]: random.randint(1000, 9000) for user in USERS}
 
 
 @mcp.tool
-def find_users(team: str, page: int = 1) -> dict:
-    """Find users of a team, in pages of six."""
-    if team not in TEAMS:
-        raise ToolError(f"Team {team} is unknown.")
-    found = [u for u in USERS if u["team"] == team]
+def find_users(group: str, page: int = 1) -> dict:
+    """Find users of a group, in pages of six."""
+    if group not in GROUPS:
+        raise ToolError(f"Group {group} is unknown.")
+    found = [u for u in USERS if u["group"] == group]
     return {"page": page, "users": found[(page - 1) * 6 : page * 6], "generated": datetime.now(timezone.utc).isoformat()}
 
 
@@ -48,8 +48,8 @@ def profile(login: str, verbose: bool = False) -> dict:
 
 
 @mcp.tool
-def storage_report(team: str | None = None) -> str:
-    """Report how much storage the users of a team use."""
-    chosen = [u for u in USERS if team in (None, u["team"])]
+def storage_report(group: str | None = None) -> str:
+    """Report how much storage the users of a group use."""
+    chosen = [u for u in USERS if group in (None, u["group"])]
     total = sum(u["storage_mb"] for u in chosen)
     return f"{len(chosen)} users use {total:.2f} MB, {total / len(chosen):.2f} MB each (report {uuid.uuid4()})"

@@ -3,19 +3,19 @@ import type { BenchServer } from "./bench-server.ts";
 export const users: BenchServer = {
   name: "users",
   calls: [
-    ...["red", "green", "purple"].map((team) => ["find_users", { team }] as const),
-    ["find_users", { team: "blue", page: 2 }],
-    ["find_users", { team: "red", page: 3 }],
+    ...["red", "green", "purple"].map((group) => ["find_users", { group }] as const),
+    ["find_users", { group: "blue", page: 2 }],
+    ["find_users", { group: "red", page: 3 }],
     ...["user3", "user18", "user41", "ghost"].map((login) => ["profile", { login }] as const),
     ["profile", { login: "user7", verbose: true }],
     ["profile", { login: "user22", verbose: true }],
     ["storage_report", {}],
-    ["storage_report", { team: "blue" }],
+    ["storage_report", { group: "blue" }],
   ],
   questions: [
-    "Find the users of the red team.",
+    "Find the users of the red group.",
     "Show the profile of the login user3.",
-    "Report how much storage a team uses.",
+    "Report how much storage a group uses.",
   ],
   faults: [
     {
@@ -41,7 +41,7 @@ export const users: BenchServer = {
     },
   ],
   harmless: [
-    { what: "comment", change: [["TEAMS =", "# Colors.\nTEAMS ="]] },
+    { what: "comment", change: [["GROUPS =", "# Colors.\nGROUPS ="]] },
     {
       what: "other numbers of calls at the start",
       change: [["random.randint(1000, 9000)", "random.randint(2000, 3000)"]],
@@ -50,8 +50,8 @@ export const users: BenchServer = {
       what: "fields in another order",
       change: [
         [
-          '        "login": f"user{at}",\n        "team": TEAMS[at % 3],\n',
-          '        "team": TEAMS[at % 3],\n        "login": f"user{at}",\n',
+          '        "login": f"user{at}",\n        "group": GROUPS[at % 3],\n',
+          '        "group": GROUPS[at % 3],\n        "login": f"user{at}",\n',
         ],
       ],
     },
@@ -64,7 +64,7 @@ export const users: BenchServer = {
       change: [
         [
           "@mcp.tool\ndef storage_report",
-          '@mcp.tool\ndef teams() -> list[str]:\n    """Names of all groups."""\n    return TEAMS\n\n\n@mcp.tool\ndef storage_report',
+          '@mcp.tool\ndef groups() -> list[str]:\n    """Names of all groups."""\n    return GROUPS\n\n\n@mcp.tool\ndef storage_report',
         ],
       ],
     },
@@ -83,7 +83,7 @@ export const users: BenchServer = {
       change: [
         [
           "    found = [u for u in USERS",
-          '    import logging\n    logging.getLogger("users").info("find %s", team)\n    found = [u for u in USERS',
+          '    import logging\n    logging.getLogger("users").info("find %s", group)\n    found = [u for u in USERS',
         ],
       ],
     },
