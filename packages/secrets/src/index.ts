@@ -5,7 +5,6 @@ export { rootSecretsFrom, secretSettings } from "./config.ts";
 export { type ConnectionBinding, openConnection, sealConnection } from "./connection-secrets.ts";
 export { ensureDataKey, findDataKey } from "./data-keys.ts";
 export { checkDatabase, compareKeys, guardDatabase } from "./master-keys.ts";
-export type { ReplaySeal } from "./replay-seal.ts";
 export { finishRotation, rotateMasterKeys } from "./rotate.ts";
 export { createSecretBox, type SecretBox, valueBytes } from "./secret-box.ts";
 export { openDeployKey, openSourceSecret, sealDeployKey, sealSourceSecret } from "./source-credential.ts";

@@ -10,7 +10,7 @@ const inexact = /\d{16}|\d[eE]/;
 
 /** A request that succeeded, whose arguments are still to be looked at. */
 export type Candidate = { readonly tool: string; readonly body: Buffer; readonly redactor: Redactor };
-export type Arguments = Readonly<Record<string, unknown>>;
+type Arguments = Readonly<Record<string, unknown>>;
 
 /** What a recorded call may add to the sample; null: nothing. Cheap, and reads no body: it runs for each call. */
 export function candidateOf(

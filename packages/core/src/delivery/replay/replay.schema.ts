@@ -39,7 +39,7 @@ const toolSchema = z.object({
 });
 
 /** `ReplayReport` of packages/replay. */
-export const replayReportSchema = z.object({
+const replayReportSchema = z.object({
   verdict: verdictSchema,
   seconds: z.number(),
   requests: count,

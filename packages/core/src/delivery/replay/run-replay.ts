@@ -19,7 +19,7 @@ const renewMs = 2000;
 const claimSeconds = 15;
 
 /** `busy`: another worker has it, or had it until shortly. `over`: there is nothing to replay any more. */
-export type RunReplayOutcome = "done" | "busy" | "over";
+type RunReplayOutcome = "done" | "busy" | "over";
 
 type RunInput = {
   readonly replayId: string;
