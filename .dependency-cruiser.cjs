@@ -31,7 +31,7 @@ const processes = "^packages/runtime/src/host/process/(process-name|boot-directo
  * code may not import is in its vite.config.ts.
  */
 const allowedPackages = {
-  "packages/core": ["db", "crypto", "limits", "secrets", credentials, manifest, portals, trace],
+  "packages/core": ["db", "crypto", "limits", "replay", "secrets", credentials, manifest, portals, trace],
   "packages/runner-api": ["crypto", coreSchemas, trace],
   "packages/chat": [coreSchemas, "mcp", "secrets"],
   "packages/queue": ["core", "db", trace],
@@ -51,6 +51,7 @@ const allowedPackages = {
   "packages/role": [],
   "packages/telemetry": [],
   "packages/limits": [],
+  "packages/replay": [],
   "packages/package-index": ["core"],
   "packages/db": [],
   "packages/export": ["core"],
@@ -73,7 +74,7 @@ const allowedPackages = {
   "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api", "telemetry"],
   "apps/worker": [
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
-    ...["backup", "egress", "mcp", "package-index", "runner-api", "telemetry"],
+    ...["backup", "egress", "mcp", "package-index", "replay", "runner-api", "telemetry", credentials],
   ],
   "apps/cli": [
     ...["auth", "backup", "crypto", "db", "export", "git", "mcp", "queue", "role", "secrets", coreSchemas],
@@ -114,7 +115,7 @@ const webFeatures = Object.entries({
     ...["admin-jwt", "badge", "delivery", "release", "clients", "code", "access", "portals", "build", "deployment"],
     ...["server-log", "export", "settings", "request-log", "errors", "analytics", "limits", "overview", "sign-ins"],
   ],
-  inspector: ["conversation", "inspector", "chat", "surface"],
+  inspector: ["conversation", "inspector", "chat", "surface", "replay"],
   site: ["social-image", "public-site", "blog", "docs", "registry", "status-page", "landing", "site-map"],
   shell: ["navigation", "command-palette", "app-shell"],
 }).flatMap(([group, features]) => features.map((feature) => `${group}/${feature}`));

@@ -56,6 +56,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\.\/towpath domains\b/, "needs DNS records: domains.test.ts of apps/cli runs it"],
   [/^\.\/towpath errors \S+ (show|resolve) /, "needs an error: errors.test.ts runs it"],
   [/^\.\/towpath (release\b|promote .*--gradually)/, "needs a release that runs: release.test.ts of apps/cli runs it"],
+  [/^\.\/towpath replay\b/, "needs a preview with sampled calls: replay.test.ts of apps/cli runs it"],
   [/^\.\/towpath log(in|out)\b/, "changes who is logged in on this machine: terminal-anywhere.test.ts runs it"],
 ];
 

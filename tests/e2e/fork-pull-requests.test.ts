@@ -109,6 +109,13 @@ async function ask(url: string, name: string): Promise<string | null> {
   return answer.ok ? JSON.parse(text).result.structuredContent.result : null;
 }
 
+/** An operation of REST as the operator. */
+async function operatorCall(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${await operatorToken(instance)}`, "content-type": "application/json" };
+  const answer = await fetch(`${instance.url}/api/v1/${path}`, { method, headers, body: JSON.stringify(body) });
+  return (await answer.json()) as Record<string, unknown>;
+}
+
 async function waiting(): Promise<readonly Record<string, unknown>[]> {
   const headers = { authorization: `Bearer ${await operatorToken(instance)}` };
   const answer = await fetch(`${instance.url}/api/v1/projects/${server}/fork-pull-requests`, { headers });
@@ -151,6 +158,7 @@ async function deployFirst(organization: string): Promise<void> {
   const variables = [{ keyName: "API_KEY", secretValue: secret }];
   const project = { organization, name: server, installationId, repositoryFullName: repository, variables };
   await operatorPost(instance, "projects", { ...project, authMode: "towpath-public" });
+  await operatorCall("PATCH", `projects/${server}`, { replay: { tools: ["word"] } });
   const deadline = Date.now() + 90_000;
   while ((await ask(`${serversUrl}/${server}/mcp`, "word").catch(() => null)) !== "one") {
     if (Date.now() > deadline) throw new Error(`${server} doesn't answer after 90 s`);
@@ -251,6 +259,28 @@ test("BLD-9 BLD-7 the next push waits again while the preview stays; closing the
   await page.getByRole("link", { name: "Say three" }).first().click();
   await page.getByText("This preview has ended").waitFor();
   expect(await page.getByRole("button", { name: /Make live|Rebuild|Promote/ }).count()).toBe(0);
+});
+
+test("CAP-4 BLD-8 production's calls are replayed on a branch's pull request, whose check says what became different; on the fork's none were", async () => {
+  const replays = "SELECT branch.name FROM call_replay JOIN branch ON branch.id = branch_id JOIN project ON project.id = branch.project_id WHERE project.name = $1";
+  expect((await database.query(replays, [server])).rows).toEqual([]);
+  const sampled = "SELECT count(*)::int AS count FROM sampled_call JOIN project ON project.id = project_id WHERE name = $1";
+  expect(await ask(`${serversUrl}/${server}/mcp`, "word")).toBe("one");
+  await expect.poll(async () => (await database.query(sampled, [server])).rows[0].count, soon).toBe(1);
+  const { pushUrl } = await admin.ensureRepository({ owner: maintainer, name: server });
+  await git("fetch", "--quiet", pushUrl, "main");
+  await git("checkout", "--quiet", "--force", "-B", "topic", "FETCH_HEAD");
+  await writeFile(join(directory, "server.py"), plainServer({ word: '"another"' }));
+  await git("commit", "--quiet", "--all", "--message", "Say another");
+  await git("push", "--quiet", pushUrl, "topic");
+  const commit = await git("rev-parse", "HEAD");
+  token = await admin.userToken(maintainer);
+  await atGitHub("POST", `${repository}/pulls`, { title: "Say another", head: "topic", base: "main" });
+  await expect.poll(() => checkOf(commit), { timeout: 120_000 }).toContain("1 call of 1 tool: 1 different");
+  expect(await checkOf(commit)).toContain('"conclusion":"neutral"');
+  await expect.poll(() => textOf("/issues/2/comments"), soon).toContain("Replayed calls");
+  const shown = await towpath("replay", server, "topic", "--data-dir", instance.dataDirectory);
+  expect([shown.status, shown.stdout]).toEqual([1, expect.stringMatching(/"?one"?[^]*another/)]);
 });
 
 /** A pull request that was declined on the page can be approved later. */

@@ -38,6 +38,7 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
   rollback: async () => (await import("./deployments/rollback.ts")).rollback,
   promote: async () => (await import("./deployments/promote.ts")).promote,
   release: async () => (await import("./releases/release.ts")).release,
+  replay: async () => (await import("./replay/replay.ts")).replay,
   approve: async () => (await import("./deployments/approve.ts")).approve,
   export: async () => (await import("./export/export-server.ts")).exportServer,
   import: async () => (await import("./export/import-server.ts")).importServer,

@@ -268,6 +268,7 @@ test("GW-11 an assertion is renewed at half of its life, each caller and server 
     perCaller: [],
     keepResultsMinutes: 10,
     unattendedMinutes: 60,
+    replay: null,
     release: null,
   });
   const [one, two] = [route("one"), route("two")];

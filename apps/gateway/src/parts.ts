@@ -47,6 +47,7 @@ import { SegmentCopies } from "./record/segment-copies.ts";
 import { SignIns } from "./record/sign-ins.ts";
 import { maxSpoolBytes, Spool } from "./record/spool.ts";
 import { RouteTable } from "./route/route-table.ts";
+import { CallSampler } from "./samples/call-sampler.ts";
 import { createSleeping } from "./sleeping/sleeping.ts";
 import { createTaskIds } from "./tasks/task-ids.ts";
 import { Tasks } from "./tasks/tasks.ts";
@@ -207,7 +208,9 @@ export async function createRecord({ config, log, pool, box, routes, announce }:
   const exporter = otlp && new SpanExporter({ settings: otlp, log, role: "gateway", share, worker, spanOf });
   const tracer = exporter && createTracer(exporter, otlp?.sampleRatio ?? 0);
   const copies = config.spoolBucket && (await copiesOf(config, spool, log));
-  const recorder = new Recorder({ pool, spool, log, share, copies, onRecorded: tracer?.end });
+  const sampler = new CallSampler({ pool, box, log, share });
+  const onRecorded = [...(tracer ? [tracer.end] : []), sampler.take];
+  const recorder = new Recorder({ pool, spool, log, share, copies, onRecorded });
   const pendingCalls = new PendingCalls({
     onSettled: (call) => recorder.record(call),
     cancelElsewhere: (session, requestId) => announce({ kind: "canceled", session, requestId }),
@@ -221,11 +224,14 @@ export async function createRecord({ config, log, pool, box, routes, announce }:
     parts: { recorder, pendingCalls, redactors, refusalLimit, signIns, tracer },
     exporter,
     readings: logReadings({ recorder, refusalLimit, spool, pendingCalls }),
-    start: () => recorder.start(),
+    start() {
+      recorder.start();
+      sampler.start();
+    },
     stop() {
       pendingCalls.stop();
       redactors.stop();
-      return Promise.all([recorder.stop(), signIns.stop(), exporter?.stop(lastSpansMs)]);
+      return Promise.all([recorder.stop(), sampler.stop(), signIns.stop(), exporter?.stop(lastSpansMs)]);
     },
   };
 }

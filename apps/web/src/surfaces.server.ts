@@ -1,5 +1,6 @@
 import { callerValueOperations } from "~/features/account/caller-values/caller-values.rest.server.ts";
 import { passwordResetOperations } from "~/features/account/sign-in/password-reset.rest.server.ts";
+import { replayOperations } from "~/features/inspector/replay/replay.rest.server.ts";
 import { packageOperations } from "~/features/onboarding/package/packages.rest.server.ts";
 import { deployTargetOperations } from "~/features/onboarding/source/deploy-target.rest.server.ts";
 import { repositoryOperations } from "~/features/onboarding/source/repositories.rest.server.ts";
@@ -35,6 +36,7 @@ export const restOperations: readonly Operation[] = [
   ...sourceOperations,
   ...codeOperations,
   ...buildOperations,
+  ...replayOperations,
   ...releaseOperations,
   ...settingOperations,
   ...callerValueOperations,

@@ -211,6 +211,7 @@ const changes: readonly (readonly [call: string, input: Input, ...actions: strin
 /** Calls by POST that are not above. */
 const others: Readonly<Record<string, readonly string[]>> = {
   "read only": [
+    "replay.getSampledCall",
     "build.getLastSuccessfulBuild",
     "build.getPromptsFromManifest",
     "deployment.getBranchesWithDeployments",
@@ -279,6 +280,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     "deployment.makeLive",
     "deployment.promote",
     "release.decideApproval",
+    "replay.startReplay",
     "release.moveRelease",
     "external-server.addExternalServer",
     "external-server.checkExternal",

@@ -191,7 +191,7 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
   await writeServerLogs(site.pool, [{ ...line, stream: "stderr", level: "warning", requestId: row.id, line: "l" }]);
   for (const id of ["listBuilds", "listDeployments"]) expect((await ask(id, scope)).data).not.toEqual([]);
   const ofBuild = { buildId: waiting };
-  for (const id of ["readBuild", "readBuildLog", "cancelBuild"]) await ask(id, ofBuild);
+  for (const id of ["readBuild", "readBuildLog", "readReplay", "cancelBuild"]) await ask(id, ofBuild);
 
   const entry = await ask(
     "readLogEntry",
@@ -338,6 +338,7 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
     "searchRegistry",
     "setCallerValues",
     "startBuild",
+    "startReplay",
   ]);
 });
 

@@ -225,6 +225,8 @@ export async function openCases(site: Site, owner: Member, ask: Ask, gitUrl: str
     // The earlier one was never live.
     makeDeploymentLive: async () => ({ params: await earlier(), status: 409 }),
     // It is one of production.
+    startReplay: { status: 409 },
+    // So is this.
     promoteDeployment: { status: 409 },
     approveDeployment: waiting("admin", 409),
     "approveDeployment/owner": waiting("owner", 409),

@@ -30,7 +30,7 @@ const groups: readonly (readonly [may: readonly Caller[], operations: string])[]
   // See servers, deployments, builds, request logs and statistics, and the members.
   [
     fromViewer,
-    `readCaller readInstance listProjects readProject readSource readStatus readManifest listBuilds readBuild readBuildLog
+    `readCaller readInstance listProjects readProject readSource readStatus readManifest listBuilds readBuild readBuildLog readReplay
      listDeployments listForkPullRequests readRelease readReleasePolicy readPortal listPortals listDomains readLimits
      queryLogs readLogEntry readServerLog listSessions listUsers listErrors readError getLatencyRule listRepositories
      readRepository listMembers`,
@@ -42,7 +42,7 @@ const groups: readonly (readonly [may: readonly Caller[], operations: string])[]
     `prepareDeploy createRepository commitArchive deployRepository saveProject savePackage saveGitUrl lookAtSource
      searchRegistry updateProject exportServer updateSource changeSource checkSource makeWebhookSecret
      removeWebhookSecret listFiles readFile searchFiles commitChanges startBuild cancelBuild decideForkPullRequest
-     makeDeploymentLive promoteDeployment changeRelease saveReleasePolicy readAccess createPortal updatePortal addDomain
+     makeDeploymentLive promoteDeployment startReplay changeRelease saveReleasePolicy readAccess createPortal updatePortal addDomain
      checkDomain removeDomain listSecrets createSecret saveSecrets updateSecret deleteSecret listSignIns changeError
      changeErrors listWorkloadIdentities listSignInIssuers listAlertChannels listAlertDeliveries saveLatencyRule
      approveDeployment/nobody rejectDeployment/nobody`,

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ArtifactsConfig, checkBucket, openArtifacts } from "@towpath/artifacts";
+import { createSigningKeys } from "@towpath/auth/credentials";
 import { createBuilder, defaultBuildLimits } from "@towpath/builder";
 import { openGitHub } from "@towpath/core/sources/github-connection";
 import { openDatabase } from "@towpath/db";
@@ -24,6 +25,7 @@ import { createGitHubReporter } from "./jobs/github-reporter.ts";
 import { jobConcurrency, jobHandlers, tracedJob } from "./jobs/jobs.ts";
 import { WorkerMetrics } from "./metrics.ts";
 import { rebuildLost, roundsOf, scheduledHandlers } from "./recurring.ts";
+import { createOpenReplayServer } from "./replay/open-replay-server.ts";
 import { Disk } from "./retention/disk.ts";
 import { removeLostScratch } from "./retention/files.ts";
 import { retentionRounds } from "./retention/retention.ts";
@@ -167,6 +169,9 @@ async function openParts(config: WorkerConfig, log: Logger) {
     }),
     packages,
     runner,
+    openReplayServer: createOpenReplayServer(
+      createSigningKeys({ pool: database.pool, secret: config.secrets.current, issuer: config.dashboardUrl }),
+    ),
     isolation: driver.host.selfTest,
     serverUrlTemplate: config.serverUrl,
     dashboardUrl: config.dashboardUrl,

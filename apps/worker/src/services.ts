@@ -1,5 +1,6 @@
 import type { Builder } from "@towpath/builder";
 import type { Context, SourceServices } from "@towpath/core/context";
+import type { OpenReplayServer } from "@towpath/core/delivery/replay";
 import type { GitHubReporter, PostState } from "@towpath/core/delivery/report";
 import { type JobName, systemClock } from "@towpath/core/ports";
 import type { DatabaseClient } from "@towpath/db";
@@ -20,6 +21,8 @@ export type Services = Omit<JobContext, "db" | "actor" | "clock" | "checked"> & 
   readonly postState: PostState;
   readonly builder: Builder;
   readonly runner: RunnerClient;
+  /** Calls servers for the check of a pull request. */
+  readonly openReplayServer: OpenReplayServer;
   /** Result of the driver's self-test. */
   readonly isolation: () => Promise<Isolation>;
   /** Marks the builds of this process, so that the next worker on this host can tell that it has ended. */

@@ -1,4 +1,5 @@
 import { requeueLostBuilds } from "@towpath/core/delivery/build";
+import { requeueLostReplays } from "@towpath/core/delivery/replay";
 import { requeueLostDeliveries, requeueLostHints } from "@towpath/core/sources/webhook";
 import { hasEnded } from "@towpath/runtime/process";
 import { jobContext, type Services } from "./services.ts";
@@ -6,6 +7,7 @@ import { jobContext, type Services } from "./services.ts";
 /** A build without a heartbeat for this long is requeued, at once if its worker is known to have ended. */
 const staleBuildMs = 20_000;
 const lostDeliveryMs = 120_000;
+const lostReplayMs = 300_000;
 
 /** Requeues unfinished work of killed processes. Every step is idempotent and safe beside other workers' sweeps. */
 export async function sweep(services: Services): Promise<void> {
@@ -13,9 +15,10 @@ export async function sweep(services: Services): Promise<void> {
   const builds = await requeueLostBuilds({ ctx, input: { staleMs: staleBuildMs, hasEnded } });
   const deliveries = await requeueLostDeliveries({ ctx, input: { olderThanMs: lostDeliveryMs } });
   const branches = await requeueLostHints({ ctx, input: { olderThanMs: lostDeliveryMs } });
-  const found = [builds.requeued, builds.failed, deliveries.requeued, branches.requeued];
+  const replays = await requeueLostReplays({ ctx, input: { olderThanMs: lostReplayMs } });
+  const found = [builds.requeued, builds.failed, deliveries.requeued, branches.requeued, replays.requeued];
   if (found.some((each) => each.length > 0)) {
-    const lost = { ...builds, deliveries: deliveries.requeued, branches: branches.requeued };
+    const lost = { ...builds, deliveries: deliveries.requeued, branches: branches.requeued, replays: replays.requeued };
     services.log.warn(lost, "sweep found lost work");
   }
   // Ahead of time: rows of a day without a partition land in the default one and then block creating the day's.

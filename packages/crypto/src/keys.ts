@@ -33,6 +33,8 @@ export const keyPurposes = {
   "kept-result": "towpath/kept-result/v1",
   /** Ids of tasks that the gateway offers for servers without them. */
   "task-id": "towpath/task-id/v1",
+  /** Sampled calls and the reports of their replays. */
+  "call-replay": "towpath/call-replay/v1",
 } as const;
 export type KeyPurpose = keyof typeof keyPurposes;
 

@@ -16,6 +16,7 @@ const idle = {
   "branch.report": async () => {},
   "repository.leave": async () => {},
   "build.run": async () => {},
+  "calls.replay": async () => {},
   "mail.send": async () => {},
 };
 const oneAtATime = {
@@ -26,6 +27,7 @@ const oneAtATime = {
   "branch.report": 1,
   "repository.leave": 1,
   "build.run": 1,
+  "calls.replay": 1,
   "mail.send": 1,
 };
 const problems: unknown[] = [];

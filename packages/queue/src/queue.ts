@@ -50,6 +50,8 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
   "installation.sync": { ...withRetries, expireInSeconds: 600 },
   // Its results are stored, and failed checks are repeated when they are due.
   "source.check": { ...defaults, retryLimit: 2, expireInSeconds: 120 },
+  // A replay has two minutes at most, and its claim is taken over after a worker's end.
+  "calls.replay": { ...defaults, retryLimit: 10, retryDelay: 5, expireInSeconds: 300 },
   // Longer than a build and its rollout may take; their own limits end them earlier.
   "build.run": { ...defaults, retryLimit: 3, expireInSeconds: 1800 },
   // A mail server may be down for hours: pauses grow to a quarter of an hour, for about six hours.

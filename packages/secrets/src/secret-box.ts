@@ -11,6 +11,7 @@ import {
   seal,
   type Wraps,
 } from "@towpath/crypto";
+import { createReplaySeal, type ReplaySeal } from "./replay-seal.ts";
 
 /**
  * Authenticated data of a ciphertext: with another organization, project, variable, name, version or environment it
@@ -35,6 +36,7 @@ export type DataKey = {
 
 export type SecretBox = {
   readonly masterKeys: MasterKeys;
+  readonly replays: ReplaySeal;
   newDataKey(owner: Omit<DataKey, "wraps">): DataKey;
   /** The data key's wraps, with one by the current master key. */
   rewrap(dataKey: DataKey): Wraps;
@@ -58,6 +60,7 @@ export function createSecretBox(secrets: RootSecrets): SecretBox {
   const masterKeys = masterKeysOf(secrets);
   return {
     masterKeys,
+    replays: createReplaySeal(secrets),
     newDataKey: (owner) => ({ ...owner, wraps: createWraps(masterKeys, contextOfKey(owner)) }),
     rewrap: (dataKey) => rewrap(masterKeys, dataKey.wraps, contextOfKey(dataKey)),
     encrypt(value, dataKey, binding) {

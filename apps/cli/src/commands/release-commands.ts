@@ -22,6 +22,14 @@ export const releaseCommands = {
     },
     examples: ["promote my-server-one new-tool", "promote my-server-one new-tool --gradually"],
   },
+  replay: {
+    arguments: "NAME BRANCH",
+    text:
+      "Shows how the live preview of a branch answered calls of production, beside production, and what became different; " +
+      "waits while they are replayed. Exits with 1 where answers are different.",
+    options: { again: flag("replays them again first"), ...common },
+    examples: ["replay my-server-one new-tool", "replay my-server-one new-tool --again"],
+  },
   release: {
     arguments: "NAME [ACTION]",
     choices: { 2: ["show", "next", "finish", "back", "approve", "reject", "settings"] },
@@ -45,3 +53,16 @@ export const releaseCommands = {
     ],
   },
 } as const satisfies Record<string, CommandSpec>;
+
+/** Of `settings`: how calls of production are replayed on previews. */
+export const replaySetting = {
+  replay: oneOf(
+    "CHOICE",
+    ["on", "required", "off"],
+    "samples production's calls and replays them on previews; `required`: a check fails where answers are different",
+  ),
+  "replay-tool": {
+    ...value("TOOL", "a tool that is replayed although it isn't marked as read-only; empty: none"),
+    multiple: true,
+  },
+} as const;

@@ -6,7 +6,7 @@ import { type CommandSpec, common, flag, json, oneOf, path, setting, value } fro
 import { errorCommands } from "./error-commands.ts";
 import { moveCommands } from "./move-commands.ts";
 import { operatorCommands } from "./operator-commands.ts";
-import { releaseCommands } from "./release-commands.ts";
+import { releaseCommands, replaySetting } from "./release-commands.ts";
 import { signInIssuerCommands } from "./sign-in-issuer-commands.ts";
 import { workloadCommands } from "./workload-commands.ts";
 
@@ -144,6 +144,7 @@ export const commands = {
       },
       "fail-on-breaking-changes": flag("a preview's check fails that breaks callers"),
       "allow-breaking-changes": flag("undoes that"),
+      ...replaySetting,
       "check-values": value(
         "CALL",
         'the tool that checks callers\' own values, such as `whoami` or `search {"limit": 1}`; empty: none',

@@ -22,6 +22,7 @@ const projectSchema = z.looseObject({
   keepsData: z.boolean(),
   /** Absent in earlier instances. */
   callerProbe: z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) }).nullish(),
+  replay: z.looseObject({ tools: z.array(z.string()), isRequired: z.boolean() }).nullish(),
   data: z.object({ usedBytes: z.number(), capacityBytes: z.number() }).nullish(),
   ownSignIn: z.boolean().nullable(),
   package: z.object({ name: z.string(), follows: z.boolean() }).nullable(),
@@ -37,12 +38,13 @@ type Project = z.infer<typeof projectSchema>;
 export async function settings(args: string[]): Promise<number> {
   const { values, positionals } = parse("settings", args);
   const [name = ""] = positionals;
-  const { files, changes } = changesOf(values);
+  const { files, changes: asked } = changesOf(values);
   const { branch } = values;
-  const isOfProject = Object.values(changes).some((value) => value !== undefined);
   const api = await connectApi(values);
   const path = projectPath(name);
   const before = await api.call("GET", path, projectSchema);
+  const changes = { ...asked, replay: replayOf(values, before) };
+  const isOfProject = Object.values(changes).some((value) => value !== undefined);
   const sourceBefore = await readSource(api, path, before);
   // First: only this can be refused by a host elsewhere, and then nothing has changed.
   const body = { branch: branch || null };
@@ -109,6 +111,33 @@ function probeOf(text: string | undefined) {
   }
 }
 
+const replayChoices = ["on", "required", "off"] as const;
+
+/** The setting with what was passed of it; undefined: nothing. @throws UsageError */
+function replayOf(
+  { replay: given, "replay-tool": tools }: ReturnType<typeof parse<"settings">>["values"],
+  { replay: before }: Project,
+) {
+  if (given === undefined && tools === undefined) return undefined;
+  const choice = given === undefined ? undefined : replayChoices.find((each) => each === given);
+  if (given !== undefined && choice === undefined)
+    throw new UsageError(`--replay must be on, required or off, not ${given}.`);
+  if (choice === "off") return null;
+  if (choice === undefined && !before) throw new UsageError("Pass --replay on too: calls are not replayed yet.");
+  return {
+    ...before,
+    ...(choice !== undefined && { isRequired: choice === "required" }),
+    ...(tools !== undefined && { tools: tools.filter((tool) => tool !== "") }),
+  };
+}
+
+function replayText({ replay }: Project): string {
+  if (!replay) return dim("not replayed");
+  const rule = replay.isRequired ? "; the check fails where answers are different" : "";
+  const also = replay.tools.length > 0 ? `; also ${replay.tools.map(plain).join(", ")}` : "";
+  return `replayed on previews${rule}${also}`;
+}
+
 const probeText = ({ tool, arguments: given }: NonNullable<Project["callerProbe"]>) =>
   plain(Object.keys(given).length === 0 ? tool : `${tool} ${JSON.stringify(given)}`);
 
@@ -170,6 +199,7 @@ function settingLines(project: Project, { found, source: repository }: Found): L
     ...(source === null && {
       requirements: project.requirements ?? dim("found in the repository"),
       "pull requests": project.failOnBreakingChanges ? "a check fails that breaks calls" : "checks list what changes",
+      "production's calls": replayText(project),
       "root directory": project.rootDirectory ?? dim("the repository's"),
       "watch paths": project.watchPaths.map(plain).join(", ") || dim("none: every push builds"),
     }),

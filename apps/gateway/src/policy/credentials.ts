@@ -3,6 +3,7 @@ import {
   type ApiKeyChecker,
   type ApiKeyGrant,
   apiKeyPrefix,
+  checkCaller,
   type GrantChecker,
   isAccessToken,
   type Member,
@@ -45,7 +46,7 @@ export type Credential =
 
 /** The caller as the server sees it (GW-11). */
 type Actor = {
-  type: "api-key" | "admin" | "user" | "workload";
+  type: "api-key" | "admin" | "user" | "workload" | "check";
   organizationId: string;
   /** The person: null for a key of the organization, a workload, and the operator's admin JWT. */
   member: Member | null;
@@ -53,7 +54,7 @@ type Actor = {
 
 /** The sender of a request, for the request log and the server. */
 export type Principal = {
-  /** key:<id>, user:<id>, workload:<id of its identity>:<subject>, admin, or anonymous */
+  /** key:<id>, user:<id>, workload:<id of its identity>:<subject>, admin, check (a replayed call), or anonymous */
   id: string;
   /** Null where the platform does not know the caller. */
   actor: Actor | null;
@@ -103,6 +104,7 @@ export function createAuthenticate(parts: {
   /** Without an actor: neither the server nor the limits learn who the person is. */
   async function named({ projectId }: Route, token: string): Promise<Principal> {
     const userId = await verifyCallerName(parts.signingKeys, { token, projectId });
+    if (userId === checkCaller) return { ...anonymous, id: checkCaller };
     return userId === null ? anonymous : { ...anonymous, id: `user:${userId}` };
   }
 
@@ -212,6 +214,10 @@ export function createAuthenticate(parts: {
     if (identity.principal === "admin" && identity.generation < route.adminJwtGeneration) return "invalid";
     const { organizationId } = route;
     const { userId, expiresAt } = identity;
+    if (identity.principal === "check") {
+      const actor = { type: "check", organizationId, member: null } as const;
+      return { id: checkCaller, actor, credential: { kind: "token", expiresAt, generation: null, membership: null } };
+    }
     const member = userId === null ? null : await checked(parts.members.find({ userId, organizationId }));
     if (userId !== null && !member) return { problem: "not_a_member", isProven: false };
     return {

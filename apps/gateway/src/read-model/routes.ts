@@ -91,6 +91,11 @@ export const routeSchema = z.object({
   keepResultsMinutes: z.number().default(0),
   /** How long a call may run without its client. */
   unattendedMinutes: z.number().default(60),
+  /** The tools whose calls are sampled for replays (CAP-4), and for how long; null: none. Snapshots of earlier versions lack it. */
+  replay: z
+    .object({ tools: z.array(z.string()), keepDays: z.number() })
+    .nullable()
+    .default(null),
   /** Running, or the last one if that went back. Snapshots of earlier versions lack it. */
   release: releaseSchema.nullable().default(null),
 });
@@ -225,6 +230,12 @@ const routesQuery = `
       AND (project.sleeping_lists = 'always' OR project.sleeping_lists = 'stable' AND recorded.varies_by IS NULL
         OR own_values.names IS NOT NULL)
       AS "answersAsleep", coalesce(own_values.names, '{}') AS "perCaller",
+    CASE WHEN project.replay IS NOT NULL AND branch.is_default AND project.auth_mode <> 'passthrough'
+      AND own_values.names IS NULL THEN json_build_object('keepDays', (project.replay ->> 'keepDays')::int, 'tools',
+        (SELECT coalesce(json_agg(tool ->> 'tool_name'), '[]') FROM build, json_array_elements(build.manifest -> 'tools') AS tool
+          WHERE build.id = deployment.build_id AND (tool -> 'annotations' ->> 'readOnlyHint' = 'true'
+            OR project.replay -> 'tools' ? (tool ->> 'tool_name'))))
+    END AS replay,
     CASE WHEN release.id IS NOT NULL THEN json_build_object('id', release.id, 'deploymentId', release.deployment_id,
       'isRunning', release.is_running, 'share', release.share, 'hasSessions', release.has_sessions,
       'answersAsleep', release.is_recorded AND project.auth_mode <> 'passthrough'

@@ -50,7 +50,7 @@ export class Recorder {
   readonly counters: RecorderCounters = { written: 0, spooled: 0, dropped: 0, refused: 0 };
   readonly #spool: Spool;
   readonly #log: Logger;
-  readonly #onRecorded: OnRecorded | undefined;
+  readonly #onRecorded: readonly OnRecorded[];
   readonly #writer: BatchWriter<Held>;
   #turn: Held[] = [];
   #afterTurn: (() => void)[] = [];
@@ -71,13 +71,13 @@ export class Recorder {
     log: Logger;
     share?: number;
     copies?: SegmentCopies | null;
-    onRecorded?: OnRecorded | undefined;
+    onRecorded?: readonly OnRecorded[];
   }) {
     const { pool, log, share = 1, copies = null } = parts;
     this.#spool = parts.spool;
     this.#copies = copies;
     this.#log = log;
-    this.#onRecorded = parts.onRecorded;
+    this.#onRecorded = parts.onRecorded ?? [];
     this.#writer = new BatchWriter<Held>({
       maxRows: maxHeldRows * share,
       maxBytes: maxHeldBytes * share,
@@ -124,7 +124,7 @@ export class Recorder {
     answer.isRecorded = true;
     const rows = rowsOf(call);
     for (const row of rows) this.add(row);
-    this.#onRecorded?.(call, rows);
+    for (const each of this.#onRecorded) each(call, rows);
   }
 
   add(uncut: RequestLogRow): void {

@@ -1,16 +1,8 @@
-import type { Redactor } from "@towpath/secrets/redaction";
+import { type Redactor, withoutSecretMembers } from "@towpath/secrets/redaction";
 import { completeJson } from "./complete-json.ts";
 
 /** The part of a payload that is kept, bytes. */
 export const captureBytes = 64 * 1024;
-
-/** Members whose value is never kept: sealed state and answers of multi-round requests, and what names a secret. */
-const secretMember =
-  /^(?:requestState|inputResponses|authorization|proxy-authorization|cookie|set-cookie)$|passw(?:or)?d|secret|token(?!s$)|api[-_]?key|credential|private[-_]?key/i;
-/** Protocol members that look like secrets by name but are not. */
-const harmlessMember = /^(?:progressToken|maxTokens|nextPageToken)$/;
-const schemaMember = /^(?:input|output|requested)Schema$/;
-const redacted = "[redacted]";
 
 export type Capture = { payload: unknown; isTruncated: boolean };
 const nothing: Capture = { payload: null, isTruncated: false };
@@ -33,7 +25,7 @@ export function captureOf(body: Buffer | null, bytes: number, redactor: Redactor
   const text = body.toString("utf8", 0, captureBytes);
   try {
     const json = isTruncated ? completeJson(text) : text;
-    return { payload: redactor.json(redact(JSON.parse(json), 0, false), isTruncated), isTruncated };
+    return { payload: redactor.json(withoutSecretMembers(JSON.parse(json)), isTruncated), isTruncated };
   } catch {
     return { payload: null, isTruncated };
   }
@@ -43,23 +35,4 @@ export function captureOf(body: Buffer | null, bytes: number, redactor: Redactor
 export function redactedText(text: string | null, redactor: Redactor | null): string | null {
   if (text === null) return null;
   return redactor === null ? withheld : redactor.text(text);
-}
-
-function redact(value: unknown, depth: number, inSchema: boolean): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (depth > 64) return redacted;
-  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1, inSchema));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name,
-      // In a JSON schema, `password` names a property whose value is a schema, not a secret.
-      secretMember.test(name) && !harmlessMember.test(name) && !(inSchema && isObject(inner))
-        ? redacted
-        : redact(inner, depth + 1, inSchema || schemaMember.test(name)),
-    ]),
-  );
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

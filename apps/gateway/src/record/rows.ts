@@ -1,3 +1,4 @@
+import { checkCaller } from "@towpath/auth/credentials";
 import type { Outcome, RequestLogRow } from "@towpath/logs";
 import { type AnswerPeek, type MessagePeek, peekHeaders, type RequestPeek } from "@towpath/mcp/peek";
 import type { Redactor } from "@towpath/secrets/redaction";
@@ -46,7 +47,8 @@ function rowOf(call: Logged, durationMs: number, message: MessagePeek | RequestP
     target: targetOf(answer, message, outcome),
     // 499: nginx's status for a client that disconnected before the answer.
     httpStatus: answer.status === 0 ? 499 : answer.status,
-    isError: isErrorOutcome(answer, outcome),
+    // Replayed calls are no failure of anybody's call: no error, alert or gradual release counts them.
+    isError: call.principal?.id !== checkCaller && isErrorOutcome(answer, outcome),
     errorCode: error.code,
     errorMessage: error.message,
     refusal: answer.refusal?.code ?? null,

@@ -33,6 +33,7 @@ test("BLD-7 an organization with many branches to look at does not hold up anoth
       "source.check": async () => {},
       "branch.report": async () => {},
       "repository.leave": async () => {},
+      "calls.replay": async () => {},
       "build.run": async () => {},
       "mail.send": async () => {},
       // GitHub is slow for one project.

@@ -4,6 +4,7 @@ import type { Services } from "../services.ts";
 import { runNextBuild } from "./build-run.ts";
 import { checkGitSource } from "./check-source.ts";
 import { syncBranchWithHost, syncInstallationWithGitHub } from "./github-sync.ts";
+import { replaySampledCalls } from "./replay-calls.ts";
 import { leaveGitHub, reportToGitHub } from "./report-branch.ts";
 import { processDelivery } from "./webhook-process.ts";
 
@@ -17,6 +18,7 @@ export function jobHandlers(services: Services): JobHandlers {
     "branch.report": ({ branchId }) => reportToGitHub(services, branchId),
     "repository.leave": (leaving) => leaveGitHub(services, leaving),
     "mail.send": async ({ mailId }) => void (await services.deliverMail(mailId)),
+    "calls.replay": ({ replayId }, signal) => replaySampledCalls(services, replayId, signal),
     "build.run": ({ organizationId }, signal) => runNextBuild(services, organizationId, signal),
   };
 }
@@ -53,8 +55,10 @@ export function jobConcurrency(builds: BuildConcurrency): Pick<WorkerOptions, "c
       "repository.leave": 1,
       // They wait for the mail server.
       "mail.send": 4,
+      // They wait for servers, for two minutes at most.
+      "calls.replay": 3,
       "build.run": builds.maxBuilds,
     },
-    groupConcurrency: { "branch.sync": 3, "build.run": builds.maxBuildsPerOrganization },
+    groupConcurrency: { "branch.sync": 3, "calls.replay": 1, "build.run": builds.maxBuildsPerOrganization },
   };
 }

@@ -171,6 +171,10 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     domainNames: createDomainNames([]),
     mail: null,
     webhooks: createWebhookPoster(createAddressPolicy([])),
+    openReplayServer: () => ({
+      ask: () => Promise.reject(new Error("these tests replay no calls")),
+      close: async () => {},
+    }),
     deliverMail: async () => Promise.reject(new Error("these tests send no mail")),
     builder,
     runner,

@@ -3,6 +3,9 @@ import type { SigningKeys } from "./signing-keys.ts";
 /** Carries the name of a caller to the gateway, which forwards no `towpath*` header of a client to a server. */
 export const callerNameHeader = "towpath-caller";
 
+/** The name of the platform itself, which replays calls (CAP-4); people are named by their id. */
+export const checkCaller = "check";
+
 /** It is signed for each request. */
 const ttlSeconds = 60;
 

@@ -1,7 +1,7 @@
 export { type AccessToken, isAccessToken, verifyAccessToken, whyRefused } from "./access-token.ts";
 export { type AdminTokenStats, type AdminTokens, createAdminTokens } from "./admin-tokens.ts";
 export { apiKeyPrefix, hashApiKey, isWellFormedApiKey, newApiKey } from "./api-key.ts";
-export { callerNameHeader, signCallerName, verifyCallerName } from "./caller-name.ts";
+export { callerNameHeader, checkCaller, signCallerName, verifyCallerName } from "./caller-name.ts";
 export type { ConfirmedCache, SavedConfirmation } from "./confirmed-cache.ts";
 export {
   callingRoles,
@@ -24,6 +24,7 @@ export {
   type ProjectIdentity,
   projectAudience,
   signAdminJwt,
+  signCheckJwt,
   signUserJwt,
   verifyProjectJwt,
 } from "./project-jwt.ts";

@@ -8,6 +8,8 @@ import type { SigningKeys } from "./signing-keys.ts";
 export type ProjectIdentity = { projectId: string; expiresAt: number } & (
   | { principal: "admin"; userId: string | null; generation: number }
   | { principal: "user"; userId: string }
+  /** The platform itself, which replays calls (CAP-4). */
+  | { principal: "check"; userId: null }
 );
 
 const adminTtlSeconds = 900;
@@ -41,8 +43,17 @@ export function signUserJwt(
   return keys.sign({ typ: "towpath-user+jwt", claims, ttlSeconds: userTtlSeconds });
 }
 
+/** Signs a JWT for calls that the platform replays, valid for 5 minutes: the request log has them as calls by `check`. */
+export function signCheckJwt(keys: SigningKeys, { projectId }: { readonly projectId: string }): Promise<Signed> {
+  return keys.sign({
+    typ: "towpath-check+jwt",
+    claims: { aud: projectAudience(projectId) },
+    ttlSeconds: userTtlSeconds,
+  });
+}
+
 /**
- * Verifies a token of either kind. The caller must compare project and generation, and check the user's membership.
+ * Verifies a token of any kind. The caller must compare project and generation, and check the user's membership.
  * Null for anything but a valid token of this instance.
  *
  * @throws when the database is unavailable and the token's key is unknown; the caller must then refuse
@@ -55,6 +66,7 @@ export async function verifyProjectJwt(keys: SigningKeys, token: string): Promis
   if (!claims?.exp) return null;
   const { sub, generation } = claims;
   const common = { projectId, expiresAt: claims.exp * 1000 };
+  if (typ === "towpath-check+jwt") return { ...common, principal: "check", userId: null };
   if (typ === "towpath-user+jwt") return sub === undefined ? null : { ...common, principal: "user", userId: sub };
   return typeof generation === "number" ? { ...common, principal: "admin", userId: sub ?? null, generation } : null;
 }
@@ -65,7 +77,8 @@ function unverifiedClaims(token: string) {
     const { typ } = decodeProtectedHeader(token);
     const { aud } = decodeJwt(token);
     const projectId = typeof aud === "string" ? audiencePattern.exec(aud)?.[1] : undefined;
-    if (projectId === undefined || (typ !== "towpath-admin+jwt" && typ !== "towpath-user+jwt")) return null;
+    if (projectId === undefined) return null;
+    if (typ !== "towpath-admin+jwt" && typ !== "towpath-user+jwt" && typ !== "towpath-check+jwt") return null;
     return { typ, audience: projectAudience(projectId), projectId } as const;
   } catch {
     return null;

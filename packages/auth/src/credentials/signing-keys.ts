@@ -8,6 +8,7 @@ type TokenType =
   | "at+jwt"
   | "towpath-admin+jwt"
   | "towpath-user+jwt"
+  | "towpath-check+jwt"
   | "towpath-caller+jwt"
   | "towpath-identity+jwt"
   | "towpath-widget+jwt";

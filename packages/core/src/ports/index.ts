@@ -30,6 +30,8 @@ export const jobPayloadSchemas = {
     checks: z.array(z.object({ id: z.number().int().nullable(), sha: z.string(), externalId: z.string() })),
     pullRequests: z.array(z.number().int()),
   }),
+  /** Replay production's sampled calls on a preview. */
+  "calls.replay": z.object({ replayId: z.uuid() }),
   /** An organization's turn: run its oldest queued build. */
   "build.run": z.object({ organizationId: z.uuid() }),
   /** Send a message that waits in `mail_message`. */

@@ -6,6 +6,7 @@ export { branch } from "./branch.ts";
 export { build } from "./build.ts";
 export { buildLog } from "./build-log.ts";
 export { callLimit } from "./call-limit.ts";
+export { callReplay, sampledCall } from "./call-replay.ts";
 export { callerValue } from "./caller-value.ts";
 export { chat, chatTurn, chatUsage, suggestedQuestions } from "./chat.ts";
 export { dataKey, masterKey } from "./data-key.ts";

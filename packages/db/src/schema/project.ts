@@ -57,6 +57,8 @@ export const project = pgTable(
     callerInstances: integer().notNull().default(20),
     /** `CallerProbe` of packages/core: the tool call by which a caller's values are checked (CAP-1); null: none. */
     callerProbe: jsonb(),
+    /** `ReplaySetting` of core: how calls of production are replayed on previews (CAP-4); null: none is sampled. */
+    replay: jsonb(),
     /** off | stable | always: whether gateways answer lists from `recorded_answers` while the server is asleep (GW-12). */
     sleepingLists: text().notNull().default("off"),
     /** How long results of calls are kept that lost their client or have a key (CAP-2); 0: they aren't. */

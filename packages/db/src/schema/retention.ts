@@ -6,6 +6,7 @@ import { branchRetention } from "./branch.ts";
 import { buildRetention } from "./build.ts";
 import { buildLogRetention } from "./build-log.ts";
 import { callLimitRetention } from "./call-limit.ts";
+import { callReplayRetention, sampledCallRetention } from "./call-replay.ts";
 import { callerValueRetention } from "./caller-value.ts";
 import { chatRetention, chatTurnRetention, chatUsageRetention, suggestedQuestionsRetention } from "./chat.ts";
 import { dataKeyRetention, masterKeyRetention } from "./data-key.ts";
@@ -109,6 +110,8 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   instance: instanceRetention,
   invitation: invitationRetention,
   jwks: jwksRetention,
+  call_replay: callReplayRetention,
+  sampled_call: sampledCallRetention,
   kept_call: keptCallRetention,
   kept_result: keptResultRetention,
   mail_message: mailMessageRetention,

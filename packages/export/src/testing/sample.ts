@@ -41,6 +41,7 @@ export const sampleDocument: ExportDocument = {
     callerProbe: null,
     keepResultsMinutes: 10,
     unattendedMinutes: 60,
+    replay: null,
   },
   access: null,
   variables: [

@@ -94,7 +94,7 @@ async function readLatency(reader: Reader, projectId: string, [from, to]: Period
 async function countUnanswered(reader: Reader, projectId: string, period: Period): Promise<number> {
   const { rows } = await reader.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM request_log
-     WHERE project_id = $1 AND time >= $2 AND time < $3 AND (http_status >= 500 OR outcome = 'closed_by_server')`,
+     WHERE project_id = $1 AND time >= $2 AND time < $3 AND principal <> 'check' AND (http_status >= 500 OR outcome = 'closed_by_server')`,
     [projectId, ...asDates(period)],
   );
   return rows[0]?.count ?? 0;

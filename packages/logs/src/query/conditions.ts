@@ -35,7 +35,10 @@ export const asksForSums = (query: LogQuery): boolean =>
 
 /** `hasNoMethod`: not a JSON-RPC request. Series that count calls beyond the limit of names have no method either. */
 type Aliased = { alias: string; isError: string; isRefused: string; hasSucceeded: string; hasNoMethod: string };
-/** 0: succeeded; 1: error; 2: refused by the gateway before it called a server; 3: by a limit. As sums count rows. */
+/**
+ * 0: succeeded; 1: error; 2: refused by the gateway before it called a server; 3: by a limit. As sums count rows, which have
+ * class 4 for replayed calls (CAP-4): nobody's use.
+ */
 const classOfRow = "towpath_request_class(is_error, outcome, http_status)";
 export const isErrorRow = `(is_error AND ${classOfRow} = 1)`;
 export const isRefusedRow = `(is_error AND ${classOfRow} >= 2)`;
@@ -50,8 +53,8 @@ const ofRows: Aliased = {
 export const ofSeries = (alias: string): Aliased => ({
   alias,
   isError: `${alias}.class = 1`,
-  isRefused: `${alias}.class >= 2`,
-  hasSucceeded: `${alias}.class = 0`,
+  isRefused: `${alias}.class IN (2, 3)`,
+  hasSucceeded: `${alias}.class IN (0, 4)`,
   hasNoMethod: `(${alias}.method IS NULL AND NOT ${alias}.is_overflow)`,
 });
 

@@ -29,6 +29,7 @@ export async function releaseFigures(reader: Reader, release: Release): Promise<
        percentile_disc(0.5) WITHIN GROUP (ORDER BY ms) AS "p50Ms", percentile_disc(0.95) WITHIN GROUP (ORDER BY ms) AS "p95Ms"
      FROM (SELECT deployment_id, is_error, greatest(duration_ms - held_ms, 0) AS ms FROM request_log
        WHERE project_id = ${conditions.value(projectId)} AND time >= ${conditions.value(from)} AND kind = 'request'
+         AND principal <> 'check'
          AND ${rowCondition(query, conditions)}
        ORDER BY time DESC LIMIT ${maxCalls}) AS newest
      GROUP BY 1`,

@@ -13,6 +13,7 @@ await workers.work({
     "source.check": 1,
     "branch.report": 1,
     "repository.leave": 1,
+    "calls.replay": 1,
     "build.run": 1,
     "mail.send": 1,
   },
@@ -23,6 +24,7 @@ await workers.work({
     "source.check": async () => {},
     "branch.report": async () => {},
     "repository.leave": async () => {},
+    "calls.replay": async () => {},
     "mail.send": async () => {},
     "build.run": (payload) => {
       console.log(payload.organizationId);

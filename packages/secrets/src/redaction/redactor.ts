@@ -1,6 +1,8 @@
 import { type Automaton, buildAutomaton, createAutomaton, type Needle } from "./automaton.ts";
 import { formsOf } from "./forms.ts";
 
+export { withoutSecretMembers } from "./secret-members.ts";
+
 /** A text that was cut within a value shows at most this many characters of it. */
 const maxUnfinishedLength = 15;
 

@@ -10,6 +10,7 @@ import { type BranchRow, enqueueReport, environmentOf, lockBranch } from "../bra
 import type { BuildTimings } from "../build/build-contract.schema.ts";
 import { auditedVersion, type BuildRow, ofAttempt, writeToBuildLog } from "../build/internal.ts";
 import { beginRelease, readPolicy, stopRelease } from "../gradual-release/internal.ts";
+import { requestReplay } from "../replay/internal.ts";
 import { keepUnapproved, waitForApproval } from "./approval.store.ts";
 
 export type GoLiveResult =
@@ -32,7 +33,7 @@ export type GoLiveResult =
  * Ends a build as succeeded and moves its branch's route to its deployment, after the caller has checked that the
  * server responds (BLD-10). The route only moves to higher sequences, and not at all if a newer build has succeeded, so
  * that the live commit never goes back (BLD-11). Where the project's policy says so, it waits for an approval instead, or is
- * released gradually (CAP-8). Writes the last line of the log; the caller must have written its own
+ * released gradually (CAP-8). A preview gets production's calls, if the project replays them (CAP-4). Writes the last line of the log; the caller must have written its own
  * before.
  */
 export async function goLive(call: {
@@ -55,6 +56,7 @@ export async function goLive(call: {
     if (!ended) return { outcome: "lost" };
     await enqueueReport(tx, ctx, branchId);
     const result = await moveRoute(tx, ctx, ended, branch);
+    if (result.outcome === "live") await requestReplay(tx, ctx, { build: ended, branch });
     await writeToBuildLog(tx, ended.id, ctx.clock.now(), { phase: "rollout", kind: "step", text: lastLine(result) });
     return result;
   });

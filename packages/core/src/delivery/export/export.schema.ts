@@ -13,6 +13,7 @@ import {
   sleepingListsSchema,
   unattendedMinutesSchema,
 } from "../../projects/project/project.schema.ts";
+import { replaySettingSchema } from "../../projects/project/replay.schema.ts";
 import { rootDirectorySchema, watchPathsSchema } from "../../projects/project/watch-paths.schema.ts";
 import { secretEnvironments, secretKeyNameSchema } from "../../projects/secret/secret.schema.ts";
 import { programSchema } from "../build/build-contract.schema.ts";
@@ -52,6 +53,7 @@ const exportedSettingsSchema = z.object({
   callerProbe: callerProbeSchema.nullable().default(null),
   keepResultsMinutes: keepResultsMinutesSchema.default(10),
   unattendedMinutes: unattendedMinutesSchema.default(60),
+  replay: replaySettingSchema.nullable().default(null),
 });
 
 /** `towpath.json` of an export (OPS-8): the server without code and without values of variables. */

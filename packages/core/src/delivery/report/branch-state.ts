@@ -3,6 +3,7 @@ import {
   branchReport,
   build,
   buildReport,
+  callReplay,
   deployment,
   deploymentApproval,
   forkPullRequest,
@@ -24,7 +25,9 @@ import { activeDeployments } from "../branch/index.ts";
 import type { BuildStatus, Diagnosis } from "../build/build-contract.schema.ts";
 import { buildStatusSchema } from "../build/build-contract.schema.ts";
 import { readDiagnosis } from "../build/internal.ts";
+import type { ReportedReplay } from "./replay-text.ts";
 import type { ReportAddress } from "./report.port.ts";
+import { reportedReplay } from "./reported-replay.ts";
 
 export type ReportedBuild = {
   readonly id: string;
@@ -40,6 +43,8 @@ export type ReportedBuild = {
   readonly url: string | null;
   /** The repository of GitHub that it was built from; null: of another kind, or one that no installation reads. */
   readonly github: { readonly address: ReportAddress; readonly repositoryId: number } | null;
+  /** Of its commit; null: none, or replaced by a newer one's. */
+  readonly replay: ReportedReplay | null;
   /** What was last reported of it to its host; null: nothing. */
   readonly reported: typeof buildReport.$inferSelect | null;
 };
@@ -69,7 +74,7 @@ export type BranchState = {
 const maxBuilds = 20;
 
 /** Null for a branch that doesn't exist (any more). */
-export async function readBranchState(ctx: Context, branchId: string): Promise<BranchState | null> {
+export async function readBranchState(ctx: Context<"secrets">, branchId: string): Promise<BranchState | null> {
   const [of] = await ctx.db
     .select({ branch, project, orgSlug: organization.slug, fork: forkPullRequest, reported: branchReport })
     .from(branch)
@@ -104,7 +109,7 @@ function headOf(of: BranchState["branch"], fork: BranchState["fork"]): Head | nu
 
 /** Ended ones count for an hour, so that an earlier version's builds aren't all reported at once. */
 async function readBuilds(
-  ctx: Context,
+  ctx: Context<"secrets">,
   branchId: string,
   of: BranchState["project"],
 ): Promise<readonly ReportedBuild[]> {
@@ -133,11 +138,13 @@ async function readBuilds(
         SELECT json_build_object('state', release.state, 'share', release.share, 'reason', release.reason)
         FROM gradual_release release WHERE release.candidate_deployment_id = ${deployment.id}
         ORDER BY release.started_at DESC LIMIT 1)`,
+      replay: callReplay,
       reported: buildReport,
     })
     .from(build)
     .leftJoin(buildReport, eq(buildReport.buildId, build.id))
     .leftJoin(deployment, eq(deployment.buildId, build.id))
+    .leftJoin(callReplay, and(eq(callReplay.branchId, build.branchId), eq(callReplay.commitSha, build.commitSha)))
     .leftJoin(route, eq(route.deploymentId, deployment.id))
     .leftJoin(deploymentApproval, eq(deploymentApproval.deploymentId, deployment.id))
     .where(and(eq(build.branchId, branchId), or(lately, servedAtGitHub, decidedLately)))
@@ -155,6 +162,7 @@ async function readBuilds(
       status: buildStatusSchema.parse(row.status),
       diagnosis: readDiagnosis(row.diagnosis),
       isLive: live !== null,
+      replay: reportedReplay(ctx.secrets, row.replay, of),
       url: slug === null ? null : mcpUrl(ctx.serverUrlTemplate, slug),
     });
   }

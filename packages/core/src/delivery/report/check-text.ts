@@ -3,6 +3,7 @@ import { headCheckId, headCheckPrefix } from "../branch/index.ts";
 import type { SurfaceChangesView } from "../surface/index.ts";
 import type { BranchState, Head, ReportedBuild } from "./branch-state.ts";
 import { code, cutToLines, link, maxSentence, shortened } from "./markdown.ts";
+import { conclusionOf, isReplaying, type ReportedReplay, replayMarkdown, replayTitle } from "./replay-text.ts";
 import type { CheckReport } from "./report.port.ts";
 import { breakingCount, surfaceMarkdown, surfaceTitle } from "./surface-text.ts";
 
@@ -113,11 +114,40 @@ function contentOfSuccess(
   const rule = fails
     ? "\n\nThis server doesn't accept changes that break existing calls: keep what callers use, or turn the rule off in its settings."
     : "";
+  const content = { title: `${title}${risk}`, summary: `${live}${rule}`, text: surface && surfaceMarkdown(surface) };
+  return withReplay(build.replay, fails ? "failure" : breaking > 0 ? "neutral" : "success", content);
+}
+
+const severity = ["success", "neutral", "failure"] as const;
+
+/** What the replay of production's calls adds to the check of a preview (CAP-4), which isn't complete while it runs. */
+function withReplay(
+  replay: ReportedReplay | null,
+  conclusion: (typeof severity)[number],
+  { title, summary, text }: Pick<CheckContent, "title" | "summary" | "text">,
+): Pick<CheckContent, "status" | "conclusion" | "title" | "summary" | "text"> {
+  const cut = (markdown: string | null) => markdown && cutToLines(markdown, maxText);
+  if (replay === null) return { ...completed(conclusion), title, summary, text: cut(text) };
+  if (isReplaying(replay)) {
+    const running = `${summary}\n\nCalls of production are being replayed on this preview.`;
+    return {
+      status: "in_progress",
+      conclusion: null,
+      title: `${title}. Replaying calls`,
+      summary: running,
+      text: cut(text),
+    };
+  }
+  const own = conclusionOf(replay);
+  const rule =
+    own === "failure"
+      ? "\n\nThis server's settings ask for previews that answer production's calls like production: correct what became different, or turn the rule off."
+      : "";
   return {
-    ...completed(fails ? "failure" : breaking > 0 ? "neutral" : "success"),
-    title: `${title}${risk}`,
-    summary: `${live}${rule}`,
-    text: surface && cutToLines(surfaceMarkdown(surface), maxText),
+    ...completed(severity[Math.max(severity.indexOf(conclusion), severity.indexOf(own))] ?? "neutral"),
+    title: `${title}. ${replayTitle(replay)}`,
+    summary: `${summary}${rule}`,
+    text: cut([text, replayMarkdown(replay, "### Replayed calls")].filter(Boolean).join("\n\n")),
   };
 }
 

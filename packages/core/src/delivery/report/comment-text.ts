@@ -3,6 +3,7 @@ import { versionText } from "../build/version.schema.ts";
 import type { SurfaceChangesView } from "../surface/index.ts";
 import { buildUrl, deploymentsUrl, type Page } from "./check-text.ts";
 import { code, cutToLines, link } from "./markdown.ts";
+import { isReplaying, type ReportedReplay, replayMarkdown } from "./replay-text.ts";
 import { breakingCount, surfaceMarkdown } from "./surface-text.ts";
 
 /** One server in a pull request's comment. */
@@ -21,6 +22,7 @@ export type CommentedServer = {
   /** Of what is live for the pull request; null: nothing is. */
   readonly previewUrl: string | null;
   readonly surface: SurfaceChangesView | null;
+  readonly replay: ReportedReplay | null;
 };
 
 /** GitHub's limit is 65,536 characters. */
@@ -34,7 +36,8 @@ export function commentText(organizationId: string, servers: readonly CommentedS
   const rows = servers.map((server) => `| ${server.page.project} | ${statusOf(server)} | ${previewOf(server)} |`);
   const sections = servers.flatMap((server) => {
     const heading = servers.length > 1 ? `#### ${server.page.project}` : "#### What changes for callers";
-    return server.surface === null || server.isEnded ? [] : ["", heading, "", surfaceMarkdown(server.surface)];
+    const surface = server.surface === null || server.isEnded ? [] : ["", heading, "", surfaceMarkdown(server.surface)];
+    return [...surface, ...replayOf(server, servers.length > 1)];
   });
   if (servers.length === 0) return `${markOf(organizationId)}\nNo server is deployed from this repository any more.`;
   const text = [
@@ -45,6 +48,15 @@ export function commentText(organizationId: string, servers: readonly CommentedS
     ...sections,
   ].join("\n");
   return cutToLines(text, maxLength);
+}
+
+/** The replay of production's calls on the preview (CAP-4). */
+function replayOf({ page, isEnded, replay, build }: CommentedServer, isNamed: boolean): readonly string[] {
+  if (isEnded || replay === null || build === null) return [];
+  const heading = isNamed ? `#### Replayed calls of ${page.project}` : "#### Replayed calls";
+  if (isReplaying(replay)) return ["", heading, "", "Calls of production are being replayed on the preview."];
+  const url = `${buildUrl(page, build.id)}#replayed-calls`;
+  return ["", replayMarkdown(replay, heading), "", link("All answers side by side", url)];
 }
 
 const words: Readonly<Record<BuildStatus, string>> = {

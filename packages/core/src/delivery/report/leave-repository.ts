@@ -17,7 +17,7 @@ export type LeaveRepositoryInput = { readonly leaving: Leaving; readonly reporte
  *
  * @throws when GitHub is unavailable, or somebody else writes the comment; the job is then retried
  */
-export async function leaveRepository({ ctx, input }: Call<LeaveRepositoryInput>): Promise<void> {
+export async function leaveRepository({ ctx, input }: Call<LeaveRepositoryInput, "secrets">): Promise<void> {
   authorizePlatform(ctx);
   const { reporter } = input;
   const { dashboardUrl } = ctx;

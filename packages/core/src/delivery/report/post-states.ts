@@ -5,6 +5,7 @@ import { openedStatusHook, recordStatus } from "../../sources/source/internal.ts
 import type { BranchState, ReportedBuild } from "./branch-state.ts";
 import { checkOfBuild, type Page } from "./check-text.ts";
 import type { Claim } from "./claim.ts";
+import { conclusionOf, isReplaying } from "./replay-text.ts";
 import type { CommitState, PostState } from "./report.port.ts";
 
 type Posting = {
@@ -23,6 +24,13 @@ const states = {
   canceled: "canceled",
 } as const satisfies Readonly<Record<ReportedBuild["status"], CommitState["state"]>>;
 
+/** A build whose calls are still replayed, or that has to answer them like production and doesn't, is no success (CAP-4). */
+function stateOf({ status, replay }: ReportedBuild): CommitState["state"] {
+  if (status !== "succeeded" || replay === null) return states[status];
+  if (isReplaying(replay)) return "pending";
+  return conclusionOf(replay) === "failure" ? "failure" : "success";
+}
+
 /**
  * Posts the states of a branch's commits to the host of a Git URL (SRC-2), each once: a commit has the
  * state of its newest build. A state that the host refuses is shown in the server's settings and not posted again. One
@@ -34,14 +42,14 @@ export async function postStates({ ctx, claim, state, page, post }: Posting): Pr
   const { id: projectId, organizationId } = state.project;
   const own = state.builds.filter(({ github }) => github === null);
   const newest = own.filter(({ commitSha }, at) => own.findIndex((build) => build.commitSha === commitSha) === at);
-  const due = newest.filter(({ status, reported }) => reported?.check !== states[status]);
+  const due = newest.filter((build) => build.reported?.check !== stateOf(build));
   const hook = due.length === 0 ? null : await openedStatusHook(ctx, { projectId, organizationId });
   if (hook === null) return;
   const later: TowpathError[] = [];
   // Oldest first, so that the result of the newest is stored last.
   for (const build of due.toReversed()) {
     const { title, name, detailsUrl } = checkOfBuild(state, build, null, page);
-    const is = states[build.status];
+    const is = stateOf(build);
     await claim.renew();
     const problem = await problemOf(() =>
       post(hook, {
@@ -49,7 +57,7 @@ export async function postStates({ ctx, claim, state, page, post }: Posting): Pr
         branch: state.branch.name,
         name,
         state: is,
-        description: is === "pending" ? "Building" : title,
+        description: is === "pending" && build.status !== "succeeded" ? "Building" : title,
         buildUrl: detailsUrl,
       }),
     );

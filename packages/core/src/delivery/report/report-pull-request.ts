@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { branch, build, deployment, forkPullRequest, project, pullRequestComment, route } from "@towpath/db/schema";
+import {
+  branch,
+  build,
+  callReplay,
+  deployment,
+  forkPullRequest,
+  project,
+  pullRequestComment,
+  route,
+} from "@towpath/db/schema";
 import { and, asc, desc, eq, sql } from "drizzle-orm";
 import type { Context } from "../../context/index.ts";
 import { mcpUrl } from "../../projects/server-url/index.ts";
@@ -9,6 +18,7 @@ import { surfaceChangesOf } from "../surface/internal.ts";
 import { claimPullRequest, ofPullRequest, type PullRequestKey } from "./claim.ts";
 import { type CommentedServer, commentText, markOf } from "./comment-text.ts";
 import type { GitHubReporter, ReportAddress } from "./report.port.ts";
+import { reportedReplay } from "./reported-replay.ts";
 
 export type PullRequestPlace = {
   readonly key: PullRequestKey;
@@ -21,7 +31,7 @@ export type PullRequestPlace = {
  * A comment that somebody deleted is written again at the next change; one whose id was lost is found by its mark.
  */
 export async function reportPullRequest(call: {
-  readonly ctx: Context;
+  readonly ctx: Context<"secrets">;
   readonly at: PullRequestPlace;
   readonly reporter: GitHubReporter;
 }): Promise<"reported" | "busy"> {
@@ -53,7 +63,11 @@ export async function reportPullRequest(call: {
 
 const newestBuild = sql`${build.sequence} = (SELECT max(sequence) FROM build AS other WHERE other.branch_id = ${branch.id})`;
 
-async function readServers(ctx: Context, key: PullRequestKey, orgSlug: string): Promise<readonly CommentedServer[]> {
+async function readServers(
+  ctx: Context<"secrets">,
+  key: PullRequestKey,
+  orgSlug: string,
+): Promise<readonly CommentedServer[]> {
   const rows = await ctx.db
     .selectDistinctOn([project.name], {
       projectId: project.id,
@@ -68,11 +82,14 @@ async function readServers(ctx: Context, key: PullRequestKey, orgSlug: string): 
         diagnosis: build.diagnosis,
       },
       slug: deployment.slug,
+      replay: callReplay,
+      setting: project.replay,
     })
     .from(branch)
     .innerJoin(project, eq(project.id, branch.projectId))
     .leftJoin(forkPullRequest, eq(forkPullRequest.branchId, branch.id))
     .leftJoin(build, and(eq(build.branchId, branch.id), newestBuild))
+    .leftJoin(callReplay, and(eq(callReplay.branchId, branch.id), eq(callReplay.commitSha, build.commitSha)))
     .leftJoin(route, eq(route.branchId, branch.id))
     .leftJoin(deployment, eq(deployment.id, route.deploymentId))
     .where(
@@ -98,6 +115,7 @@ async function readServers(ctx: Context, key: PullRequestKey, orgSlug: string): 
           packageVersion: row.build.packageVersion,
           cause: readDiagnosis(row.build.diagnosis)?.title ?? null,
         },
+        replay: isBuilt ? reportedReplay(ctx.secrets, row.replay, { replay: row.setting }) : null,
         previewUrl: slug === null ? null : mcpUrl(ctx.serverUrlTemplate, slug),
         surface:
           isBuilt && row.build

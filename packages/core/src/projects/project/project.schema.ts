@@ -3,6 +3,7 @@ import { initialAccessSchema } from "../../calling/access/access.schema.ts";
 import { initialSecretsSchema } from "../secret/secret.schema.ts";
 import { argumentsSchema } from "./arguments.schema.ts";
 import { entrypointSchema, entrypointSettingSchema, requirementsSchema } from "./entrypoint.schema.ts";
+import { replaySettingSchema } from "./replay.schema.ts";
 import { rootDirectorySchema, watchPathsSchema } from "./watch-paths.schema.ts";
 
 export {
@@ -171,6 +172,8 @@ const laterSettings = {
   keepResultsMinutes: keepResultsMinutesSchema.optional(),
   /** A redeploy and a server that would sleep wait so long for calls whose client has left. */
   unattendedMinutes: unattendedMinutesSchema.optional(),
+  /** Null: no call is sampled, and none is replayed. */
+  replay: replaySettingSchema.nullable().optional(),
 };
 
 export const deployProjectSchema = z.object({

@@ -16,6 +16,7 @@ import {
   sleepingListsSchema,
 } from "./project.schema.ts";
 import type { ProjectRow, ProjectState } from "./project.store.ts";
+import { replaySettingOf, replaySettingSchema } from "./replay.schema.ts";
 
 const problemSchema = z.object({ code: z.string(), message: z.string() });
 
@@ -48,6 +49,9 @@ export const projectViewSchema = z.object({
     .int()
     .describe("for so long a client that asks again gets the result of its call; 0: never"),
   unattendedMinutes: z.number().int().describe("how long a call may run after its client has left"),
+  replay: replaySettingSchema
+    .nullable()
+    .describe("how calls of production are sampled and replayed on previews; null: none is"),
   /** Also empty unless hosted. */
   entrypoint: z.string().describe("empty: each build finds it"),
   /** Of the program that the entrypoint starts. */
@@ -152,6 +156,7 @@ export const settingsOf = (row: ProjectRow) => ({
   callerProbe: callerProbeOf(row),
   keepResultsMinutes: row.keepResultsMinutes,
   unattendedMinutes: row.unattendedMinutes,
+  replay: replaySettingOf(row),
   entrypoint: row.entrypoint,
   arguments: row.arguments,
   requirements: row.requirements,

@@ -1,4 +1,4 @@
-import { project } from "@towpath/db/schema";
+import { callReplay, project, sampledCall } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, roleMay } from "../../authorize/index.ts";
@@ -16,7 +16,7 @@ import { moveToName } from "./rename-project.ts";
  * Changes a project's settings; absent fields stay as they are (PRJ-11). Gateways are notified, so that auth mode and
  * payload capture take effect immediately; entrypoint, arguments, requirements and root directory take effect with the next build.
  * Another name moves the server's address (`moveToName`). Where an admin has restricted who may call (GW-15), only admins
- * change the auth mode.
+ * change the auth mode. Where calls are not to be replayed any more, the sampled ones and all reports are deleted (CAP-4).
  */
 export async function updateProject(call: Call<UpdateProjectInput>): Promise<ProjectView> {
   const { ctx } = call;
@@ -48,6 +48,10 @@ export async function updateProject(call: Call<UpdateProjectInput>): Promise<Pro
       .where(and(eq(project.organizationId, organization.id), eq(project.id, before.id)))
       .returning();
     if (!row) throw notFound("project");
+    if (changes.replay === null) {
+      await tx.delete(sampledCall).where(eq(sampledCall.projectId, row.id));
+      await tx.delete(callReplay).where(eq(callReplay.projectId, row.id));
+    }
     await audit(tx, ctx, {
       organizationId: organization.id,
       projectId: row.id,
@@ -77,6 +81,7 @@ const hostedOnly = [
   "keepsData",
   "callerInstances",
   "callerProbe",
+  "replay",
 ] as const;
 
 /** @throws TowpathError `invalid_input` for what an external server or a portal can't have */

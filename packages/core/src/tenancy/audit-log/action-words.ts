@@ -173,6 +173,7 @@ const words: Readonly<Record<string, Words>> = {
   "deployment.wait": ["builds", ({ detail }) => `let ${built(detail)} wait for an approval`],
   "deployment.approve": ["builds", ({ detail }) => `approved ${built(detail)} for production`],
   "deployment.reject": ["builds", ({ detail }) => `rejected ${built(detail)} for production`],
+  "replay.start": ["builds", ({ detail }) => `replayed calls of production on ${built(detail)}`],
   "release.start": ["builds", ({ detail }) => `began to release ${built(detail)} gradually`],
   "release.step": ["builds", ({ detail }) => `gave ${built(detail)} ${show(detail.share)} % of new sessions`],
   "release.finish": ["builds", ({ detail }) => `finished the release of ${built(detail)}`],

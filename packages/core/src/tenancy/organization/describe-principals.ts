@@ -7,7 +7,7 @@ import { displayNameOf } from "./get-profile.ts";
 
 /** Who called a server, as pages show it. */
 export type PrincipalView = {
-  /** As in the request log: `user:<id>`, `key:<id>`, `workload:<id>:<subject>`, `admin` or `anonymous`. */
+  /** As in the request log: `user:<id>`, `key:<id>`, `workload:<id>:<subject>`, `admin`, `anonymous`, or `check` for calls that are replayed (CAP-4). */
   readonly id: string;
   readonly kind: "user" | "key" | "workload" | "admin" | "anonymous" | "other";
   readonly name: string;
@@ -79,8 +79,16 @@ const subjectOf = (id: string): string | null => /^workload:[0-9a-f-]{36}:(.+)$/
 /** Who is no person. */
 const notAPerson = (name: string): Described => ({ name, email: null, pictureUrl: null });
 
+const otherName = (id: string): string => (id === "check" ? "Pull request check" : id);
+
 function unnamed(id: string): Described {
-  const names = { user: "Former member", key: "Deleted API key", admin: "Admin", anonymous: "Anonymous", other: id };
+  const names = {
+    user: "Former member",
+    key: "Deleted API key",
+    admin: "Admin",
+    anonymous: "Anonymous",
+    other: otherName(id),
+  };
   const kind = kindOf(id);
   return notAPerson(kind === "workload" ? (subjectOf(id) ?? id) : names[kind]);
 }

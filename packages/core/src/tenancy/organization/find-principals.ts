@@ -21,7 +21,7 @@ export async function findPrincipals({
   // Subjects of workloads are as their issuer spells them.
   if (/^workload:\S+$/.test(given)) return [given];
   const text = given.toLowerCase();
-  if (/^(admin|anonymous|user:\S+|key:\S+)$/.test(text)) return [text];
+  if (/^(admin|anonymous|check|user:\S+|key:\S+)$/.test(text)) return [text];
   const name = sql`lower(trim(concat_ws(' ', ${user.firstName}, ${user.lastName})))`;
   const [members, keys] = await Promise.all([
     ctx.db

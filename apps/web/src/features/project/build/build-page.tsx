@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import type { BuildView } from "@towpath/core/delivery/build";
 import { type BuildLogEntry, buildLogEntrySchema } from "@towpath/core/delivery/build/contract";
-import { useMemo, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { buildQuery } from "~/features/project/delivery/build.functions.ts";
 import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
 import { StreamProblem, StreamStateLabel, useLogStream } from "~/features/shared/log-stream/log-stream.tsx";
@@ -16,8 +16,15 @@ import { BuildOutcome } from "./build-outcome.tsx";
 import { PhaseResults } from "./phase-results.tsx";
 import { RolledBack } from "./rolled-back.tsx";
 
+type BuildPageProps = {
+  readonly projectKey: ProjectKey;
+  readonly buildId: string;
+  /** What is shown below the outcome of a preview, by its branch. */
+  readonly ofPreview: (branch: BuildView["branch"]) => ReactNode;
+};
+
 /** A build, updated live: its outcome, a line for each phase, and the log (PRJ-3, BLD-2). */
-export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; buildId: string }) {
+export function BuildPage({ projectKey, buildId, ofPreview }: BuildPageProps) {
   const queryClient = useQueryClient();
   const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));
   const refresh = () => void queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
@@ -41,6 +48,7 @@ export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; bui
       <div className="flex flex-col gap-4">
         <RolledBackHere project={projectKey} build={build} />
         <BuildOutcome project={projectKey} build={build} lines={lines} />
+        {build.status === "succeeded" && build.deployment?.isProd === false ? ofPreview(build.branch) : null}
         <StreamProblem stream={stream} />
         <PhaseResults
           phases={phaseStates(build, lines)}

@@ -142,6 +142,18 @@ export const toolNamesQuery = (key: ProjectKey) =>
     ...projectCache,
   });
 
+/** The tools of what is live, with whether the server marks them as read-only. */
+export const toolsQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "tools-by-hint"],
+    queryFn: async ({ signal }): Promise<readonly { readonly name: string; readonly isReadOnly: boolean }[]> =>
+      (await getToolsFromManifest({ data: key, signal })).data.map(({ tool_name: name, annotations }) => ({
+        name,
+        isReadOnly: annotations?.readOnlyHint === true,
+      })),
+    ...projectCache,
+  });
+
 /** One build, refetched every 2 s until it ends. */
 export const buildQuery = (key: ProjectKey, buildId: string) =>
   queryOptions({

@@ -10,6 +10,7 @@ import {
   releaseFiguresSchema,
   releasePolicySchema,
 } from "@towpath/core/delivery/gradual-release/schema";
+import { replayViewSchema } from "@towpath/core/delivery/replay/schema";
 import { channelViewSchema, deliveryViewSchema, newChannelSchema } from "@towpath/core/operations/alert";
 import { latencyRuleSchema } from "@towpath/core/operations/alert/schema";
 import { portalListItemSchema, portalViewSchema } from "@towpath/core/projects/portal";
@@ -144,6 +145,7 @@ export const answers = {
     release: named("GradualRelease", gradualReleaseSchema).nullable().describe("null: there was none"),
     figures: releaseFiguresSchema.nullable().describe("of the current step; null unless it runs"),
   }),
+  replay: named("Replay", replayViewSchema),
   releasePolicy: named("ReleasePolicy", releasePolicySchema),
   forkPullRequests: z.object({ data: listOf(forkPullRequestSchema) }),
   decision: z.object({ buildId: z.uuid().nullable() }),

@@ -59,6 +59,16 @@ export const contents: readonly Group[] = [
       own("variables", "Environment variables", "Set a server's secrets and settings, for production and previews."),
       own("edit", "Edit the code", "Change files in the browser, commit and deploy them, and mend a failed build."),
       own("previews", "Previews and rollbacks", "A URL for every branch, and how to return to an earlier deployment."),
+      ofRepository(
+        "pull-request-check",
+        "Replayed calls",
+        "The check of a pull request asks the preview what production was asked, and names different answers.",
+      ),
+      ofRepository(
+        "what-counts-as-different",
+        "What counts as different",
+        "How the answers of two versions are compared.",
+      ),
       own("releases", "Releases", "Give a new version a share of the sessions first, or let it wait for an approval."),
       own("logs", "Logs", "Find a call, see why it failed, and read what the server printed."),
       own("errors", "Errors", "Failed calls by their cause, with the line that raised it."),

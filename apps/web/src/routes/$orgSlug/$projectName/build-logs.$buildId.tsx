@@ -2,6 +2,12 @@ import { createFileRoute } from "@tanstack/react-router";
 import { BuildNotFound } from "~/features/project/build/build-not-found.tsx";
 import { BuildPage } from "~/features/project/build/build-page.tsx";
 import { loadBuild } from "~/features/project/delivery/build.functions.ts";
+import { lazyPart } from "~/ui/lazy-part.tsx";
+
+/** Its code comes with a preview that went live only. */
+const ReplayedCalls = lazyPart(() =>
+  import("~/features/inspector/replay/replayed-calls.tsx").then((file) => file.ReplayedCalls),
+);
 
 export const Route = createFileRoute("/$orgSlug/$projectName/build-logs/$buildId")({
   loader: async ({ context, params }) => {
@@ -15,5 +21,12 @@ export const Route = createFileRoute("/$orgSlug/$projectName/build-logs/$buildId
 function BuildLogRoute() {
   const { buildId, ...projectKey } = Route.useParams();
   // The key resets all state when the route changes to another build.
-  return <BuildPage key={buildId} projectKey={projectKey} buildId={buildId} />;
+  return (
+    <BuildPage
+      key={buildId}
+      projectKey={projectKey}
+      buildId={buildId}
+      ofPreview={(branch) => <ReplayedCalls projectKey={projectKey} buildId={buildId} branch={branch} />}
+    />
+  );
 }

@@ -4,16 +4,12 @@ import { useEffect, useRef, useState } from "react";
 import { type BranchItem, branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
-import { Duration } from "~/ui/time.tsx";
 import type { CallRecord } from "../calls/call-record.ts";
-import { relayUrl } from "../connection/relay-url.ts";
-import { ServerConnection } from "../connection/server-connection.ts";
 import { DestructiveDialog } from "../item/destructive-dialog.tsx";
 import type { CallResult } from "../server-call.ts";
-import { comparable, differencesOf } from "./json-diff.ts";
+import { callBranch } from "./call-branch.ts";
+import { Compared } from "./compared.tsx";
 
 type CompareProps = {
   readonly record: CallRecord;
@@ -88,92 +84,12 @@ function useComparison(record: CallRecord, key: ProjectKey, authorization: () =>
     if (isRunning) return;
     setRunning(true);
     setCompared(null);
-    const connection = new ServerConnection({ url: relayUrl(key, branch.id), authorization });
-    // Questions need a person who looks at one call; here they are left unanswered.
-    const handlers = {
-      onProgress: () => {},
-      onLog: () => {},
-      onRequest: () => {},
-      onElicit: async () => ({ action: "cancel", content: null }) as const,
-      onSample: async () => null,
-    };
     const { signal } = left.current;
-    const outcome = await connection.perform(record.call, handlers, signal);
-    void connection.close();
+    const { call } = record;
+    const outcome = await callBranch({ projectKey: key, branchId: branch.id, call, authorization, signal });
     if (signal.aborted) return;
     setCompared({ branch, outcome });
     setRunning(false);
   };
   return { compared, compare, isRunning };
-}
-
-type ComparedProps = {
-  readonly here: string;
-  readonly answer: CallResult;
-  readonly there: string;
-  readonly other: CallResult;
-};
-
-/** More differences say no more than that the answers have little in common. */
-const maxShown = 100;
-
-function Compared({ here, answer, there, other }: ComparedProps) {
-  const differences = differencesOf(answerValue(answer), answerValue(other));
-  return (
-    <div className="flex flex-col gap-2 text-sm">
-      <p>
-        <Took name={here} outcome={answer} />, <Took name={there} outcome={other} />.
-      </p>
-      {differences.length === 0 ? (
-        <Callout tone="ok">Both gave the same answer.</Callout>
-      ) : (
-        <Table label={`Differences between ${here} and ${there}`}>
-          <TableHead>
-            <Th>Where</Th>
-            <Th>{here}</Th>
-            <Th>{there}</Th>
-          </TableHead>
-          <TableBody>
-            {differences.slice(0, maxShown).map(({ path, before, after }) => (
-              <Tr key={path}>
-                <Td wide className="font-mono text-xs break-all">
-                  {path || "the answer"}
-                </Td>
-                <Td label={here} className="font-mono text-xs break-all">
-                  {shown(before)}
-                </Td>
-                <Td label={there} className="font-mono text-xs break-all">
-                  {shown(after)}
-                </Td>
-              </Tr>
-            ))}
-          </TableBody>
-        </Table>
-      )}
-      {differences.length > maxShown && (
-        <p className="text-xs text-muted">And {differences.length - maxShown} more differences.</p>
-      )}
-    </div>
-  );
-}
-
-function Took({ name, outcome }: { name: string; outcome: CallResult }) {
-  if (!outcome.ok) return <>{name} failed</>;
-  return (
-    <>
-      {name} answered in <Duration ms={outcome.durationMs} className="font-medium" />
-    </>
-  );
-}
-
-const answerValue = (outcome: CallResult): unknown =>
-  outcome.ok ? comparable(outcome.result) : { error: outcome.message, code: outcome.rpcCode ?? outcome.code };
-
-const maxLength = 300;
-
-/** A value in one line, cut. */
-function shown(value: unknown): string {
-  if (value === undefined) return "–";
-  const text = JSON.stringify(value);
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }

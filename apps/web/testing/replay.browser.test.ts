@@ -1,0 +1,163 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { runReplay } from "@towpath/core/delivery/replay";
+import { newId } from "@towpath/core/ids";
+import { seedLiveVersion, seedProject, testContext } from "@towpath/core/testing";
+import { branch, callReplay, member as memberTable, project, sampledCall } from "@towpath/db/schema";
+import { readManifest } from "@towpath/mcp/client";
+import { type Talker, talker } from "@towpath/mcp/testing";
+import { createSecretBox } from "@towpath/secrets";
+import { eq } from "drizzle-orm";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser, overflowOf } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { type Member, seededMember } from "./visitor.ts";
+
+// A real server, reached through a proxy that changes what the preview's one says.
+
+let server: Talker;
+let proxy: Server;
+const changed = (text: string) => text.replace("**done** after 2", "**finished** after 2");
+const site = openSite(async () => {
+  server = await talker("modern");
+  proxy = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    for (const name of ["host", "connection", "content-length"]) headers.delete(name);
+    const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
+    const answer = await fetch(server.url, { method: request.method ?? "GET", headers, body });
+    const text = await answer.text();
+    const type = answer.headers.get("content-type") ?? "text/plain";
+    const shown = request.url?.includes("-feature") ? changed(text) : text;
+    response.writeHead(answer.status, { "content-type": type, "towpath-request-id": newId() }).end(shown);
+  });
+  await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening));
+  return { TOWPATH_SERVER_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/{name}` };
+});
+/** Of the site. */
+const secret = "a secret for tests that is long enough";
+const browser = openBrowser();
+afterAll(async () => {
+  proxy.closeAllConnections();
+  proxy.close();
+  await server.close();
+});
+
+let owner: Member;
+let page: Page;
+let own: Awaited<ReturnType<typeof seedProject>>;
+let preview: { readonly buildId: string };
+const section = () => page.locator("#replayed-calls");
+const path = () => `${site.url}/${owner.organization.slug}/${own.name}`;
+
+beforeAll(async () => {
+  owner = await seededMember(site.url, site.db);
+  page = await browser.signedInPage(site.url, owner);
+  const { manifest: found } = await readManifest({ url: server.url }, { timeoutMs: 20_000 });
+  const tools = found.tools.map((tool) => ({ ...tool, annotations: { readOnlyHint: tool.tool_name === "work" } }));
+  const manifest = { ...found, tools };
+  own = await seedProject(site.db, owner.organization, { authMode: "towpath-cloud" });
+  await seedLiveVersion(site.db, own, { label: own.name, manifest });
+  const branchId = newId();
+  await site.db.insert(branch).values({ id: branchId, projectId: own.id, name: "feature" });
+  preview = await seedLiveVersion(
+    site.db,
+    { id: own.id, branchId },
+    { label: `${own.name}-feature`, environment: "preview", manifest, sequence: 2 },
+  );
+});
+
+/** Does what a worker does with the replay that waits. */
+async function replayNow() {
+  const secrets = createSecretBox({ current: secret, previous: [] });
+  const [row] = await site.db.select().from(callReplay).where(eq(callReplay.projectId, own.id));
+  const text = (url: string) => (url.includes("-feature") ? changed("**done** after 2") : "**done** after 2");
+  const openServer = ({ url }: { readonly url: string }) => ({
+    ask: async () => ({
+      kind: "result" as const,
+      isError: false,
+      ms: 12,
+      result: { content: [{ type: "text", text: text(url) }] },
+    }),
+    close: async () => {},
+  });
+  const ctx = testContext(site.db, { kind: "job", job: "calls.replay" }, { secrets });
+  const { signal } = new AbortController();
+  expect(await runReplay({ ctx, input: { replayId: row?.id ?? "", openServer, signal } })).toBe("done");
+}
+
+async function sample(): Promise<void> {
+  const { replays } = createSecretBox({ current: secret, previous: [] });
+  const id = newId();
+  const sealed = replays.seal({ projectId: own.id, id }, JSON.stringify({ steps: 2 }));
+  const times = { sampledAt: new Date(), expiresAt: new Date(Date.now() + 86_400_000) };
+  const call = { id, projectId: own.id, tool: "work", shape: "s", fingerprint: id, sealed, ...times };
+  await site.db.insert(sampledCall).values(call);
+}
+
+test("CAP-4 the settings say what is stored, switch replays on, mark tools, and delete all of it again", async () => {
+  await page.goto(`${path()}/settings#replay`);
+  const card = page.locator("#replay");
+  await card.getByText("Nothing is replayed on pull requests from forks.").waitFor();
+  const stored = async () => (await site.db.select().from(project).where(eq(project.id, own.id)))[0]?.replay;
+  expect(await stored()).toBeNull();
+  await card.getByLabel("Sample and replay calls of production").click();
+  const wait = { timeout: 15_000 };
+  await expect.poll(stored, wait).toEqual({ tools: [], isRequired: false, calls: 50, seconds: 45, keepDays: 14 });
+  await card.getByText("Fail checks where answers are different").click();
+  await expect.poll(stored, wait).toMatchObject({ isRequired: true });
+  // Once that is saved, the next change is.
+  await expect.poll(() => card.getByLabel("Fail checks where answers are different").isChecked(), wait).toBe(true);
+  await expect.poll(() => card.locator("[aria-readonly=true], [readonly]").count(), wait).toBe(0);
+  const [other] = await card.getByRole("group").getByRole("checkbox").all();
+  await other?.click();
+  await expect.poll(async () => ((await stored()) as { tools: string[] }).tools.length, wait).toBe(1);
+  await expectAccessible(page);
+  await sample();
+  await card.getByLabel("Sample and replay calls of production").click();
+  await expect.poll(stored, wait).toBeNull();
+  expect(await site.db.$count(sampledCall, eq(sampledCall.projectId, own.id))).toBe(0);
+});
+
+test("CAP-4 a preview's page shows what became different; one call and all are replayed by keyboard; viewers only read", async () => {
+  await page.goto(`${path()}/build-logs/${preview.buildId}#replayed-calls`);
+  await section().getByRole("link", { name: "Replay calls on pull requests" }).waitFor();
+  const replay = { tools: [], isRequired: false, calls: 50, seconds: 45, keepDays: 14 };
+  await site.db.update(project).set({ replay }).where(eq(project.id, own.id));
+  await sample();
+  await page.reload();
+  await section().getByText("No calls were replayed on this version").waitFor();
+  await section().getByRole("button", { name: "Replay all again" }).press("Enter");
+  await section().getByText("wait to be replayed on this preview").waitFor();
+  await replayNow();
+  await section().getByText("1 call of 1 tool: 1 different").waitFor();
+  const tool = section().getByRole("region", { name: "work" });
+  const cells = tool.getByRole("table", { name: "Differences of work" }).getByRole("row").nth(1).getByRole("cell");
+  expect((await cells.allTextContents()).join(" ")).toMatch(/another value.*done.*finished/);
+  await tool.getByText(/^Called with/).press("Enter");
+  await tool.getByText("**finished** after 2").first().waitFor();
+  await expectAccessible(page);
+  const calls = () => server.requests.filter(({ method }) => method === "tools/call").length;
+  const before = calls();
+  await tool.getByRole("button", { name: "Replay this call" }).press("Enter");
+  const both = tool.getByRole("table", { name: "Differences between Production and feature" });
+  await both.getByText('"**finished** after 2"').waitFor({ timeout: 30_000 });
+  expect(calls()).toBe(before + 2);
+  await page.setViewportSize({ width: 320, height: 800 });
+  const wide = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll("main *")]
+        .filter((each) => each.getBoundingClientRect().right > 321)
+        .map((each) => `${each.tagName} ${each.className} ${each.textContent?.slice(0, 40)}`),
+    );
+  await expect.poll(async () => ((await overflowOf(page)) > 0 ? await wide() : [])).toEqual([]);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expectAccessible(page);
+
+  await site.db.update(memberTable).set({ role: "viewer" }).where(eq(memberTable.userId, owner.userId));
+  await page.reload();
+  await section().getByText("1 call of 1 tool: 1 different").waitFor();
+  expect(await section().getByRole("button").count()).toBe(0);
+});

@@ -1,0 +1,47 @@
+import type { AskServer, CallAnswer } from "@towpath/replay";
+import { openSecrets, readDeploymentSecrets, versionsOf } from "@towpath/secrets";
+import { createBoundedRedactor, type Redactor, withoutSecretMembers } from "@towpath/secrets/redaction";
+import { auditDecryption } from "../../audit/index.ts";
+import type { Context } from "../../context/index.ts";
+
+/** As of the gateway's. */
+const maxBytes = 24 * 1024 * 1024;
+
+/**
+ * Removes the values of both deployments' variables from answers, and members that are named like secrets: what is compared,
+ * stored and shown has none. Null: the variables are too large to be searched for. The audit log has the decryption.
+ */
+export async function readRedaction(
+  ctx: Context<"secrets">,
+  of: { readonly organizationId: string; readonly projectId: string; readonly deploymentIds: readonly string[] },
+): Promise<((ask: AskServer) => AskServer) | null> {
+  const { organizationId, projectId } = of;
+  const redactors: Redactor[] = [];
+  for (const deploymentId of of.deploymentIds) {
+    const stored = await readDeploymentSecrets(ctx.db.$client, deploymentId);
+    if (stored === null || stored.secrets.length === 0) continue;
+    await auditDecryption(ctx, {
+      organizationId,
+      projectId,
+      action: "secret.decrypt",
+      subject: deploymentId,
+      detail: { reason: "redaction", versions: versionsOf(stored) },
+    });
+    const redactor = await createBoundedRedactor(openSecrets(ctx.secrets, stored), maxBytes);
+    if (redactor === null) return null;
+    redactors.push(redactor);
+  }
+  const text = (value: string) => redactors.reduce((kept, redactor) => redactor.text(kept), value);
+  const json = (value: unknown) =>
+    redactors.reduce((kept, redactor) => redactor.json(kept), withoutSecretMembers(value));
+  return (ask) => async (call, signal) => redacted(await ask(call, signal), { text, json });
+}
+
+type Redact = { readonly text: (value: string) => string; readonly json: (value: unknown) => unknown };
+
+function redacted(answer: CallAnswer, { text, json }: Redact): CallAnswer {
+  if (answer.kind === "result") return { ...answer, result: json(answer.result) as typeof answer.result };
+  return answer.kind === "error"
+    ? { ...answer, message: text(answer.message) }
+    : { ...answer, reason: text(answer.reason) };
+}

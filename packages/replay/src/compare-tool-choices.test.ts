@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { compareToolChoices } from "./compare-tool-choices.ts";
+import type { ChoiceInput, JsonObject, OfferedTool } from "./types.ts";
+
+const offer = (description: string): OfferedTool[] => [{ name: "find", description, inputSchema: { type: "object" } }];
+const [before, after] = [offer("Finds"), offer("Finds well")];
+
+type Choose = (
+  isPreview: boolean,
+  count: number,
+  question: string,
+) => string | null | { tool: string; with: JsonObject };
+
+async function compare(choose: Choose, options: Partial<ChoiceInput> = {}) {
+  const counts = { production: 0, preview: 0 };
+  const report = await compareToolChoices({
+    questions: ["Where?"],
+    production: before,
+    preview: after,
+    ask: async (question, tools) => {
+      const side = tools === before ? "production" : "preview";
+      counts[side] += 1;
+      const choice = choose(side === "preview", counts[side], question);
+      const isPlain = choice === null || typeof choice === "string";
+      return { tool: isPlain ? choice : choice.tool, arguments: isPlain ? {} : choice.with, tokens: 10 };
+    },
+    budget: { tokens: 1000, seconds: 5 },
+    signal: new AbortController().signal,
+    ...options,
+  });
+  return { ...report, states: report.questions.map(({ state }) => state), counts };
+}
+
+test("CAP-4 a stable choice of a tool that changes is a difference, and nothing else is", async () => {
+  expect(await compare(() => "find")).toMatchObject({ verdict: "same", tokens: 30, states: ["same"] });
+  const other = await compare((isPreview) => (isPreview ? null : "find"));
+  expect(other).toMatchObject({ verdict: "different", counts: { production: 2, preview: 2 } });
+  expect(other.questions[0]?.text).toBe("The model now chooses no tool instead of find.");
+  const wavers = await compare((isPreview, count) => (!isPreview && count === 2 ? "other" : "find"));
+  expect(wavers).toMatchObject({ verdict: "inconclusive", states: ["unstable"], counts: { preview: 0 } });
+  const once = await compare((isPreview, count) => (isPreview && count === 1 ? "other" : "find"));
+  expect(once).toMatchObject({ verdict: "inconclusive", states: ["unstable"] });
+});
+
+test("CAP-4 arguments are compared where production's two choices agree", async () => {
+  const changed = await compare((isPreview, count) => ({
+    tool: "find",
+    with: { city: isPreview ? "Rome" : "Oslo", text: `t${count}` },
+  }));
+  expect(changed.questions[0]?.text).toBe("The model still chooses find, with other values of city.");
+  const varies = await compare((isPreview, count) => ({ tool: "find", with: { text: `${isPreview} ${count}` } }));
+  expect(varies.verdict).toBe("same");
+  const spelling = await compare((isPreview) => ({ tool: "find", with: { city: isPreview ? "oslo" : "Oslo" } }));
+  expect(spelling.verdict).toBe("same");
+});
+
+test("CAP-4 equal tools cost no question, and budgets of tokens and seconds, failures and aborts end questions", async () => {
+  expect(await compare(() => "find", { preview: offer("Finds") })).toMatchObject({ verdict: "same", tokens: 0 });
+  const questions = ["a", "b", "c"];
+  const poor = await compare(() => "find", { questions, budget: { tokens: 45, seconds: 5 } });
+  expect(poor).toMatchObject({ tokens: 40, verdict: "same", states: ["same", "not-asked", "not-asked"] });
+  const hangs = () => new Promise<never>(() => {});
+  const late = await compare(() => "find", { questions, ask: hangs, budget: { tokens: 45, seconds: 0.05 } });
+  expect(late).toMatchObject({ verdict: "inconclusive", states: ["not-asked", "not-asked", "not-asked"] });
+  const failed = await compare(() => "find", { ask: () => Promise.reject(new Error("overloaded")) });
+  expect(failed.questions).toMatchObject([{ state: "failed", text: "The model gave no answer: overloaded" }]);
+  const ended = await compare(() => "find", { ask: hangs, signal: AbortSignal.timeout(30) });
+  expect(ended.questions).toMatchObject([{ state: "not-asked", text: "The check was ended." }]);
+});
