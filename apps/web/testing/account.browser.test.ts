@@ -131,7 +131,7 @@ test("ORG-4 ORG-10 time zone and clock are chosen under Preferences and hold for
   expect([row?.timeZone, row?.hourCycle]).toEqual(["Asia/Tokyo", "h12"]);
   await open("security");
   const changed = page.getByRole("row").filter({ hasText: "Preferences changed" });
-  await changed.waitFor();
+  await changed.locator("time").hover();
   await expect.poll(() => changed.locator("time").getAttribute("title")).toMatch(/ [ap]m GMT\+9$/);
   await expectAccessible(page);
 });

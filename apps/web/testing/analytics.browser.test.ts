@@ -95,7 +95,7 @@ test("PRJ-6 LOG-2 sessions: figures, chart and a list of both eras, 100 per page
   const mine = texts.find((text) => text.includes("claude 2.1"));
   for (const text of ["Ada Lovelace", "2025-11-25"]) expect(mine).toContain(text);
   await expect.poll(() => figure("Sessions").textContent()).toBe("113");
-  await page.locator("[data-bucket] rect").first().waitFor({ state: "attached" });
+  await page.locator("[data-bars]").first().waitFor({ state: "attached" });
   await untilHydrated(page);
   await page.getByRole("button", { name: "Show older sessions" }).click();
   await expect.poll(() => rowsOf("Sessions").count()).toBe(113);

@@ -28,5 +28,9 @@ export function Figure({ name, value, detail, bad = false, children }: FigurePro
   );
 }
 
-const wholeNumbers = new Intl.NumberFormat("en");
-export const formatCount = (value: number): string => wholeNumbers.format(value);
+/** "1,234", "2.5": at most three decimals. Without `Intl`, which is slow to start (`wall-clock.ts`). */
+export function formatCount(value: number): string {
+  const [whole = "", decimals] = String(Math.round(value * 1000) / 1000).split(".");
+  const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ",");
+  return decimals === undefined ? grouped : `${grouped}.${decimals}`;
+}

@@ -147,7 +147,7 @@ export function Td({
       )}
       {...rest}
     >
-      {label && <span className="mb-0.5 block text-2xs text-faint sm:hidden">{label}</span>}
+      {label && <span className="mb-0.5 block font-sans text-2xs text-faint sm:hidden">{label}</span>}
       {children}
     </td>
   );

@@ -97,16 +97,10 @@ export function TimeBars<Row extends Bucket>({
             className="pointer-events-none absolute inset-0 size-full"
             aria-hidden="true"
           >
-            {data.map((each, at) => (
-              <Stack
-                key={each.start}
-                row={each}
-                bars={bars}
-                at={at}
-                top={top}
-                isDim={hovered !== null && hovered !== at}
-              />
-            ))}
+            <g className={row ? "opacity-55" : undefined}>
+              <Bars rows={data} bars={bars} top={top} />
+            </g>
+            {row && hovered !== null ? <Bars rows={[row]} from={hovered} bars={bars} top={top} /> : null}
           </svg>
           {placed.map(({ time, label, share }) => (
             <span
@@ -176,30 +170,29 @@ function Grid() {
   );
 }
 
-type StackProps<Row extends Bucket> = {
-  row: Row;
+type BarsProps<Row extends Bucket> = {
+  rows: readonly Row[];
+  /** Index of the first row. */
+  from?: number;
   bars: readonly Bar<Row>[];
-  at: number;
   top: number;
-  isDim: boolean;
 };
 
-function Stack<Row extends Bucket>({ row, bars, at, top, isDim }: StackProps<Row>) {
-  let base = 100;
-  return (
-    <g className={isDim ? "opacity-55" : undefined} data-bucket={row.start}>
-      {bars.map(({ key, color }) => {
-        const value = Number(row[key]);
-        if (value === 0) return null;
-        // Every value is visible, even if tiny compared with the highest bar.
-        const height = Math.max(1.5, (value / top) * 100);
-        base -= height;
-        return (
-          <rect key={key} x={at + 0.14} y={Math.max(0, base)} width="0.72" height={height} style={{ fill: color }} />
-        );
-      })}
-    </g>
-  );
+/** All bars of a kind as one shape: an element for each would be a tenth of a page. */
+function Bars<Row extends Bucket>({ rows, from = 0, bars, top }: BarsProps<Row>) {
+  const bases = rows.map(() => 100);
+  return bars.map(({ key, color }) => {
+    const shapes = rows.map((row, at) => {
+      const value = Number(row[key]);
+      if (value === 0) return "";
+      const base = bases[at] ?? 0;
+      // Every value is visible, even if tiny compared with the highest bar.
+      const upper = Math.max(0, base - Math.max(1.5, (value / top) * 100));
+      bases[at] = upper;
+      return `M${(from + at + 0.14).toFixed(2)} ${base.toFixed(2)}V${upper.toFixed(2)}h.72V${base.toFixed(2)}`;
+    });
+    return <path key={key} data-bars={key} d={shapes.join("")} style={{ fill: color }} />;
+  });
 }
 
 /** A small box above the plot, at a share of its width. */

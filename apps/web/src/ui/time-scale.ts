@@ -1,4 +1,4 @@
-import { formatTimeOfDay, type TimeFormat } from "./time.tsx";
+import { formatShortDay, formatTimeOfDay, type TimeFormat } from "./time.tsx";
 
 const day = 86_400_000;
 const ticks = 6;
@@ -18,8 +18,6 @@ export function tickIndexes(count: number): number[] {
 
 /** Label of a bar: a date for long buckets, else a time of day. */
 export function barLabel(start: string, bucketMs: number, format: TimeFormat = {}): string {
-  const date = new Date(start);
-  return bucketMs >= day / 4
-    ? date.toLocaleDateString("en-GB", { timeZone: format.timeZone, day: "numeric", month: "short" })
-    : formatTimeOfDay(date.getTime(), format);
+  const time = Date.parse(start);
+  return bucketMs >= day / 4 ? formatShortDay(time, format) : formatTimeOfDay(time, format);
 }

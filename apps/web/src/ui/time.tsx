@@ -1,4 +1,14 @@
-import { createContext, useContext, useEffect, useState, useSyncExternalStore } from "react";
+import {
+  createContext,
+  type PointerEvent,
+  useContext,
+  useEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+} from "react";
+import { formatCount } from "./figure.tsx";
+import { wallClock } from "./wall-clock.ts";
 
 /** How a person wants to read times. `timeZone`: an IANA name; null: that of their browser. */
 type TimePreferences = { readonly timeZone: string | null; readonly hourCycle: "h12" | "h23" };
@@ -15,8 +25,19 @@ export type TimeFormat = { readonly timeZone?: string | undefined; readonly hour
 export function useTimeFormat(): TimeFormat {
   const { timeZone, hourCycle } = useContext(PreferencesContext);
   const isInBrowser = useIsInBrowser();
-  return { timeZone: timeZone ?? (isInBrowser ? undefined : "UTC"), hourCycle };
+  const zone = timeZone ?? (isInBrowser ? undefined : "UTC");
+  return useMemo(() => ({ timeZone: zone, hourCycle }), [zone, hourCycle]);
 }
+
+/**
+ * Gives a time's element its tooltip when a pointer reaches it: a list has hundreds, and the name of a time zone takes
+ * `Intl`, which is slow to start.
+ */
+const withTooltip = (time: number, format: TimeFormat) => ({
+  onPointerEnter: ({ currentTarget }: PointerEvent<HTMLElement>) => {
+    currentTarget.title = formatAbsoluteTime(time, format);
+  },
+});
 
 /** "3m ago", updated while it is on screen. The exact time is in the tooltip and, in UTC, in the markup. */
 export function RelativeTime({ time, className }: { time: string | number | Date; className?: string }) {
@@ -28,9 +49,9 @@ export function RelativeTime({ time, className }: { time: string | number | Date
     // Server and browser may render different texts. The browser's replaces the server's at the next tick.
     <time
       dateTime={new Date(at).toISOString()}
-      title={formatAbsoluteTime(at, format)}
       className={className}
       suppressHydrationWarning
+      {...withTooltip(at, format)}
     >
       {formatRelativeTime(at, now)}
     </time>
@@ -42,7 +63,7 @@ export function AbsoluteDay({ time }: { time: string }) {
   const format = useTimeFormat();
   const at = Date.parse(time);
   return (
-    <time dateTime={time} title={formatAbsoluteTime(at, format)}>
+    <time dateTime={time} {...withTooltip(at, format)}>
       {formatDay(at, format)}
     </time>
   );
@@ -57,12 +78,18 @@ export function AbsoluteTime({ time }: { time: string }) {
  * An exact time in the reader's zone: "14:03:22.123", with the day in front if it isn't today. For lists; the tooltip
  * has the whole date. UTC until the page's script runs.
  */
-export function ClockTime({ time, className }: { time: string | number | Date; className?: string }) {
-  const format = useTimeFormat();
+export function ClockTime(props: ClockTimeProps) {
+  return <FormattedClockTime {...props} format={useTimeFormat()} />;
+}
+
+type ClockTimeProps = { readonly time: string | number | Date; readonly className?: string };
+
+/** A `ClockTime` for the rows of a long list, which has the format. */
+export function FormattedClockTime({ time, format, className }: ClockTimeProps & { readonly format: TimeFormat }) {
   const at = new Date(time).getTime();
   if (Number.isNaN(at)) return null;
   return (
-    <time dateTime={new Date(at).toISOString()} title={formatAbsoluteTime(at, format)} className={className}>
+    <time dateTime={new Date(at).toISOString()} className={className} {...withTooltip(at, format)}>
       {formatClockTime(at, format)}
     </time>
   );
@@ -88,32 +115,43 @@ function formatWith(options: Intl.DateTimeFormatOptions, time: number): string {
 
 const zoneOf = ({ timeZone }: TimeFormat) => (timeZone === undefined ? {} : { timeZone });
 
+type ClockParts = {
+  readonly second?: "2-digit";
+  readonly fractionalSecondDigits?: 3;
+  readonly timeZoneName?: "short";
+};
+
 /** "14:03", or "2:03 pm". */
-export function formatTimeOfDay(
-  time: number,
-  format: TimeFormat = {},
-  more: Pick<Intl.DateTimeFormatOptions, "second" | "fractionalSecondDigits" | "timeZoneName"> = {},
-): string {
+export function formatTimeOfDay(time: number, format: TimeFormat = {}, more: ClockParts = {}): string {
   const { hourCycle = "h23" } = format;
-  const hour = hourCycle === "h12" ? "numeric" : "2-digit";
-  return formatWith({ ...zoneOf(format), hour, minute: "2-digit", hourCycle, ...more }, time);
+  const at = more.timeZoneName ? null : wallClock(time, format.timeZone);
+  if (at === null) {
+    const hour = hourCycle === "h12" ? "numeric" : "2-digit";
+    return formatWith({ ...zoneOf(format), hour, minute: "2-digit", hourCycle, ...more }, time);
+  }
+  const second = more.second ? `:${at.second}` : "";
+  const rest = `:${at.minute}${second}${more.fractionalSecondDigits ? `.${at.millisecond}` : ""}`;
+  return hourCycle === "h12"
+    ? `${at.hour % 12 || 12}${rest} ${at.hour < 12 ? "am" : "pm"}`
+    : `${String(at.hour).padStart(2, "0")}${rest}`;
 }
+
+/** "21 Nov". */
+export const formatShortDay = (time: number, format: TimeFormat = {}): string =>
+  wallClock(time, format.timeZone)?.day ?? formatWith({ ...zoneOf(format), day: "numeric", month: "short" }, time);
 
 /** "14:03:22.123", or "21 Nov 14:03:22.123" for another day than `now`'s. */
 export function formatClockTime(time: number, format: TimeFormat = {}, now = Date.now()): string {
-  const zone = zoneOf(format);
   const clock = formatTimeOfDay(time, format, { second: "2-digit", fractionalSecondDigits: 3 });
-  const dayOf = (at: number) => formatWith({ ...zone, day: "numeric", month: "short" }, at);
-  return dayOf(time) === dayOf(now) ? clock : `${dayOf(time)} ${clock}`;
+  const day = formatShortDay(time, format);
+  return day === formatShortDay(now, format) ? clock : `${day} ${clock}`;
 }
 
 /** "21 Nov, 14:00 – 15:30", or with both days. */
 export function formatPeriod(from: number, to: number, format: TimeFormat = {}): string {
-  const zone = zoneOf(format);
-  const day = (at: number) => formatWith({ ...zone, day: "numeric", month: "short" }, at);
+  const [first, last] = [from, to].map((at) => formatShortDay(at, format));
   const clock = (at: number) => formatTimeOfDay(at, format);
-  const end = day(from) === day(to) ? clock(to) : `${day(to)}, ${clock(to)}`;
-  return `${day(from)}, ${clock(from)} – ${end}`;
+  return `${first}, ${clock(from)} – ${first === last ? "" : `${last}, `}${clock(to)}`;
 }
 
 export function Duration({ ms, className }: { ms: number; className?: string }) {
@@ -146,32 +184,34 @@ function useNow(everyMs: number): number {
   return now;
 }
 
-const steps: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
-  ["year", 31_536_000],
-  ["month", 2_592_000],
-  ["week", 604_800],
-  ["day", 86_400],
-  ["hour", 3600],
-  ["minute", 60],
+const steps: readonly (readonly [unit: string, seconds: number])[] = [
+  ["y", 31_536_000],
+  ["mo", 2_592_000],
+  ["w", 604_800],
+  ["d", 86_400],
+  ["h", 3600],
+  ["m", 60],
 ];
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "narrow" });
-
-/** "3m ago", or "just now" below a minute. Both times are in milliseconds since 1970. */
+/** "3m ago", "in 3m", or "just now" below a minute. Both times are in milliseconds since 1970. */
 export function formatRelativeTime(time: number, now: number): string {
   const seconds = (time - now) / 1000;
-  for (const [unit, size] of steps) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
-  }
-  return "just now";
+  const [unit, size] = steps.find((step) => Math.abs(seconds) >= step[1]) ?? [];
+  if (unit === undefined || size === undefined) return "just now";
+  const text = formatCount(Math.trunc(Math.abs(seconds) / size)) + unit;
+  return seconds < 0 ? `${text} ago` : `in ${text}`;
 }
 
 /** "21 Nov 2026, 02:08:21 UTC": names its time zone. */
 export const formatAbsoluteTime = (time: number, format: TimeFormat): string =>
   `${formatDay(time, format)}, ${formatTimeOfDay(time, format, { second: "2-digit", timeZoneName: "short" })}`;
 
-const formatDay = (time: number, format: TimeFormat) =>
-  formatWith({ ...zoneOf(format), day: "numeric", month: "short", year: "numeric" }, time);
+function formatDay(time: number, format: TimeFormat): string {
+  const at = wallClock(time, format.timeZone);
+  return at
+    ? `${at.day} ${at.year}`
+    : formatWith({ ...zoneOf(format), day: "numeric", month: "short", year: "numeric" }, time);
+}
 
 /** "0.8 ms", "412 ms", "3.2 s", "2 m 05 s". */
 export function formatDuration(milliseconds: number): string {

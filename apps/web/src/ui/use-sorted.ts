@@ -21,7 +21,8 @@ const chosenOf = (order: string | undefined): Chosen | null =>
 const orderOf = (chosen: Chosen | null): string | undefined =>
   chosen ? `${chosen.sign === -1 ? "-" : ""}${chosen.name}` : undefined;
 
-const byText = new Intl.Collator("en", { numeric: true });
+// Made for the first comparison: it takes a phone a tenth of a second.
+let byText: Intl.Collator | undefined;
 
 /**
  * Compares two values of a column. Empty values come last in both directions.
@@ -32,6 +33,7 @@ export function compareValues(one: SortValue, other: SortValue, sign: 1 | -1): n
   const [isEmpty, isOtherEmpty] = [one ?? null, other ?? null].map((value) => value === null);
   if (isEmpty || isOtherEmpty) return Number(isEmpty) - Number(isOtherEmpty);
   if (typeof one === "number" && typeof other === "number") return sign * (one - other);
+  byText ??= new Intl.Collator("en", { numeric: true });
   return sign * byText.compare(String(one), String(other));
 }
 

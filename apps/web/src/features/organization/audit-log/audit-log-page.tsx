@@ -89,24 +89,24 @@ function Filters({ orgSlug, search, onSearch }: PageProps) {
     { value: "towpath", label: "Towpath itself" },
   ];
   return (
-    <search className="mb-3 flex flex-wrap gap-2">
+    <search className="mb-3 flex flex-wrap gap-2 max-sm:grid max-sm:grid-cols-2">
       <Select
         aria-label="Person"
-        className="w-44"
+        className="sm:w-44"
         value={search.actor ?? "all"}
         options={people}
         onChange={(actor) => onSearch({ actor: actor === "all" ? undefined : actor })}
       />
       <Select
         aria-label="Kind of change"
-        className="w-52"
+        className="sm:w-52"
         value={search.group ?? "all"}
         options={groups}
         onChange={(group) => onSearch({ group: group === "all" ? undefined : group })}
       />
       <Select
         aria-label="Time"
-        className="w-36"
+        className="sm:w-36"
         value={search.time ?? "all"}
         options={times}
         onChange={(time) => onSearch({ time: time === "all" ? undefined : time })}

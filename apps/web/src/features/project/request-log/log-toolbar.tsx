@@ -48,7 +48,8 @@ export function LiveButton({ paused, onPause }: { paused: boolean; onPause: (pau
     <span className="flex items-center gap-2.5">
       <span role="status" className="inline-flex items-center gap-1.5 text-xs text-muted">
         <StatusDot tone={paused ? "neutral" : "ok"} pulse={!paused} />
-        {paused ? "Paused" : "Following"}
+        {/* Narrow phones have room for the time range instead; the button says the same. */}
+        <span className={paused ? undefined : "max-[27rem]:sr-only"}>{paused ? "Paused" : "Following"}</span>
       </span>
       <Button
         icon={paused ? <Play /> : <Pause />}

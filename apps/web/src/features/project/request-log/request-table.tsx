@@ -1,13 +1,14 @@
+import { useHydrated } from "@tanstack/react-router";
 import type { RequestLogEntry } from "@towpath/logs/schema";
 import { Timer } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { memo, type ReactNode, useDeferredValue, useState } from "react";
 import { PrincipalLabel } from "~/features/shared/project-screen/principal-label.tsx";
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
-import { Button, PlainButton } from "~/ui/button.tsx";
+import { Button } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { LetterTile } from "~/ui/letter-tile.tsx";
 import { rowLinkLook, Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
-import { ClockTime, formatDuration } from "~/ui/time.tsx";
+import { FormattedClockTime, formatDuration, type TimeFormat, useTimeFormat } from "~/ui/time.tsx";
 import { useOrderInAddress, useSorted } from "~/ui/use-sorted.ts";
 import type { ShownRequest } from "./request-log.functions.ts";
 
@@ -36,6 +37,9 @@ type RequestTableProps = {
 /** Calls, newest first. One tab stop: the keys of lists move the focus, Enter opens. */
 export function RequestTable({ rows: newestFirst, versions, openId, onOpen, older }: RequestTableProps) {
   const { rows, sort } = useSorted(newestFirst, sortedBy, older === null, useOrderInAddress());
+  // Rows get these in slices: all at once, they would block a phone for a third of a second after the page's script.
+  const isReady = useDeferredValue(useHydrated());
+  const format = useDeferredValue(useTimeFormat());
   const [onPhones, setOnPhones] = useState(phoneRows);
   const hasHidden = onPhones < rows.length;
   const [focused, setFocused] = useState<string | null>(null);
@@ -60,6 +64,10 @@ export function RequestTable({ rows: newestFirst, versions, openId, onOpen, olde
           </Th>
         </TableHead>
         <TableBody
+          onClick={({ target }) => {
+            const id = (target as HTMLElement).closest<HTMLElement>("[data-row]")?.dataset.row;
+            if (id !== undefined) onOpen(id);
+          }}
           onFocus={({ target }) => {
             const id = (target as HTMLElement).dataset.row;
             setFocused(id ?? null);
@@ -75,7 +83,8 @@ export function RequestTable({ rows: newestFirst, versions, openId, onOpen, olde
               open={row.id === openId}
               isTabStop={row.id === stop}
               isHiddenOnPhones={index >= onPhones}
-              onOpen={onOpen}
+              isReady={isReady}
+              format={format}
             />
           ))}
         </TableBody>
@@ -98,30 +107,37 @@ type RequestRowProps = {
   open: boolean;
   isTabStop: boolean;
   isHiddenOnPhones: boolean;
-  onOpen: (id: string) => void;
+  /** The page's script runs. */
+  isReady: boolean;
+  format: TimeFormat;
 };
 
-function RequestRow({ row, version, open, isTabStop, isHiddenOnPhones, onOpen }: RequestRowProps) {
+/** The table listens to its button. */
+const RequestRow = memo(function RequestRow(props: RequestRowProps) {
+  const { row, version, open, isTabStop, isHiddenOnPhones, isReady, format } = props;
   return (
     <Tr
       className={classNames(
-        "relative",
+        // Cards below the screen are laid out when they are near it.
+        "relative max-sm:[contain-intrinsic-size:auto_4.5rem] max-sm:[content-visibility:auto]",
         open && "bg-accent-soft hover:bg-accent-soft",
         isHiddenOnPhones && "max-sm:hidden",
       )}
     >
       <Td className="tabular h-8 whitespace-nowrap text-muted">
-        <ClockTime time={row.time} />
+        <FormattedClockTime time={row.time} format={format} />
       </Td>
       <Td className="h-8 max-sm:text-right">
         <OutcomeLabel entry={row} />
       </Td>
       <Td wide className="h-8 max-w-0 max-sm:row-start-1 max-sm:max-w-none">
-        <PlainButton
+        <button
+          type="button"
+          disabled={!isReady}
+          data-waiting={isReady ? undefined : ""}
           data-row={row.id}
           tabIndex={isTabStop ? 0 : -1}
           aria-haspopup="dialog"
-          onClick={() => onOpen(row.id)}
           className={classNames(rowLinkLook, "w-full text-left font-mono text-xs font-normal")}
         >
           {exchangeName(row)}
@@ -135,7 +151,7 @@ function RequestRow({ row, version, open, isTabStop, isHiddenOnPhones, onOpen }:
           {row.errorMessage !== null && (
             <span className={row.isRefused ? "text-muted" : "text-bad"}> {row.errorMessage}</span>
           )}
-        </PlainButton>
+        </button>
       </Td>
       <Td className="h-8 max-w-44 text-muted">
         <ClientLabel row={row} />
@@ -156,7 +172,7 @@ function RequestRow({ row, version, open, isTabStop, isHiddenOnPhones, onOpen }:
       </Td>
     </Tr>
   );
-}
+});
 
 /** A client's tile, name and version. */
 export function ClientLabel({ row }: { row: Pick<ShownRequest, "client" | "clientName"> }) {

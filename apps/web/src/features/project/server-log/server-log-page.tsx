@@ -66,7 +66,7 @@ export function ServerLogPage({ projectKey, buildId, at, level, onLevel }: Serve
                   value={level}
                   onChange={onLevel}
                   options={levelOptions}
-                  className="h-7 w-44"
+                  className="h-7 max-sm:flex-1 sm:w-44"
                 />
                 <ViewsButton list="output" className="h-7" />
               </>

@@ -52,7 +52,8 @@ export function QueryBar({ filters, onFilters, values, onLeave }: QueryBarProps)
     onSelect: query.onCaret,
     className: classNames(
       controlLook,
-      "h-8 w-full pr-17 pl-8 font-mono text-xs [&::-webkit-search-cancel-button]:hidden",
+      // Phones have no button in an empty field.
+      "h-8 w-full pr-17 pl-8 font-mono text-xs max-sm:placeholder-shown:pr-2 [&::-webkit-search-cancel-button]:hidden",
     ),
   };
   return (
