@@ -18,9 +18,13 @@ export interface Replayed {
 export async function findDifferences(records: readonly Replayed[], now: number): Promise<Finding[][]> {
   const learned = new Learned();
   for (const { production } of records) {
-    learned.learn(production.filter(({ outcome }) => outcome === "result"));
+    const results = production.filter(({ outcome }) => outcome === "result");
+    learned.learn(results.map(({ data }) => data));
     const failures = production.filter(({ outcome }) => outcome !== "result" && outcome !== "none");
-    learned.learn(failures, errorPath);
+    learned.learn(
+      failures.map(({ data }) => data),
+      errorPath,
+    );
     await pause();
   }
   const knownIds = new Set<string>();
@@ -29,7 +33,7 @@ export async function findDifferences(records: readonly Replayed[], now: number)
     judged.push(preview.map((answer) => judge(learned, production, answer, knownIds, now / 1000)));
     await pause();
   }
-  const drifts = findDrifts(learned, judged);
+  const drifts = findDrifts(judged);
   return judged.map((answers, record) => {
     const [first = [], ...others] = answers.map(({ findings }, answer) => [
       ...findings.filter(({ isForeignId, path }) => isForeignId !== true || knownIds.has(path)),
@@ -43,7 +47,7 @@ export async function findDifferences(records: readonly Replayed[], now: number)
 const pause = () => new Promise((resolve) => setImmediate(resolve));
 
 /** By call and answer: numbers that vary in production and are of another size on the preview. */
-function findDrifts(learned: Learned, judged: readonly (readonly Judged[])[]): Map<string, Finding[]> {
+function findDrifts(judged: readonly (readonly Judged[])[]): Map<string, Finding[]> {
   const byPath = new Map<string, (NumberPair & { readonly isTime: boolean })[]>();
   for (const [record, answers] of judged.entries()) {
     for (const [answer, { numbers }] of answers.entries()) {
@@ -55,14 +59,14 @@ function findDrifts(learned: Learned, judged: readonly (readonly Judged[])[]): M
   }
   const found = new Map<string, Finding[]>();
   for (const [path, pairs] of byPath) {
-    const { series } = learned.of(path);
     const place = path.replace(/#\d+$/, "");
     const name =
       place
         .replace(/(\[\])+$/, "")
         .split(".")
         .at(-1) ?? "";
-    const drift = driftOf({ series, pairs, isTime: pairs[0]?.isTime ?? false, name });
+    const drift = driftOf({ pairs, isTime: pairs[0]?.isTime ?? false, name });
+    const shown = (value = 0) => (pairs[0]?.isTime === true ? new Date(value * 1000).toISOString() : value);
     for (const { record, answer, production, preview } of drift?.pairs ?? []) {
       const key = `${record} ${answer}`;
       const known = found.get(key) ?? [];
@@ -70,8 +74,8 @@ function findDrifts(learned: Learned, judged: readonly (readonly Judged[])[]): M
       const finding: Finding = {
         kind: place === errorPath ? "error" : "value",
         path: place,
-        was: production[0],
-        is: preview,
+        was: shown(production[0]),
+        is: shown(preview),
         counts: true,
         ...(drift !== null && { detail: `${drift.what}, by more than production's own answers vary` }),
       };

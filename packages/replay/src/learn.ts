@@ -23,12 +23,7 @@ export interface PathFacts {
   textCount: number;
   shortest: number;
   longest: number;
-  /** Numbers outside of lists with the place of their answer in time, bounded: shows what counts up. */
-  readonly series: (readonly [order: number, value: number])[];
 }
-
-/** An answer of production with its place in time. */
-type Observed = { readonly data: JsonValue; readonly order: number };
 
 /** What production's answers to the calls of one tool have shown. */
 export class Learned {
@@ -49,35 +44,28 @@ export class Learned {
       textCount: 0,
       shortest: Number.POSITIVE_INFINITY,
       longest: 0,
-      series: [],
     };
     this.#facts.set(path, facts);
     return facts;
   }
 
   /** Takes in the answers of production to one call. */
-  learn(answers: readonly Observed[], root = ""): void {
+  learn(answers: readonly JsonValue[], root = ""): void {
     const [first, ...others] = answers;
-    for (const { data, order } of answers) this.#observe(root, data, order);
-    for (const other of others) if (first !== undefined) this.#compare(root, first.data, other.data);
+    for (const answer of answers) this.#observe(root, answer);
+    for (const other of others) if (first !== undefined) this.#compare(root, first, other);
   }
 
-  #observe(path: string, value: JsonValue, order: number): void {
+  #observe(path: string, value: JsonValue): void {
     const facts = this.of(path);
     facts.types.add(typeOf(value));
-    if (isList(value)) for (const item of value) this.#observe(`${path}[]`, item, order);
+    if (isList(value)) for (const item of value) this.#observe(`${path}[]`, item);
     else if (isObject(value)) {
-      for (const [key, each] of Object.entries(value)) this.#observe(childPath(path, key), each, order);
-    } else if (typeof value === "string") this.#observeText(path, value, order);
-    else if (typeof value === "number") this.#observeNumber(path, value, order);
+      for (const [key, each] of Object.entries(value)) this.#observe(childPath(path, key), each);
+    } else if (typeof value === "string") this.#observeText(path, value);
   }
 
-  #observeNumber(path: string, value: number, order: number): void {
-    const { series } = this.of(path);
-    if (!path.includes("[]") && series.length < 1000) series.push([order, value]);
-  }
-
-  #observeText(path: string, text: string, order: number): void {
+  #observeText(path: string, text: string): void {
     const facts = this.of(path);
     facts.textCount += 1;
     facts.shortest = Math.min(facts.shortest, text.length);
@@ -85,10 +73,7 @@ export class Learned {
     const { template, tokens } = tokensOf(text);
     if (facts.texts.size < 200) facts.texts.add(text);
     if (facts.templates.size < 200) facts.templates.add(template);
-    for (const [at, { kind, text: id, value }] of tokens.entries()) {
-      if (kind === "id" && this.ids.size < 20_000) this.ids.add(id);
-      if (kind === "number") this.#observeNumber(tokenPath(path, at), value, order);
-    }
+    for (const { kind, text: id } of tokens) if (kind === "id" && this.ids.size < 20_000) this.ids.add(id);
   }
 
   #compare(path: string, one: JsonValue, other: JsonValue): void {

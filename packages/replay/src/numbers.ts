@@ -14,8 +14,6 @@ export interface NumberPair {
 
 /** Numbers of one path that vary in production. `isTime`: seconds since 1970. */
 export interface NumberPath {
-  /** Production's numbers with their place in time. */
-  readonly series: readonly (readonly [order: number, value: number])[];
   readonly pairs: readonly NumberPair[];
   readonly isTime: boolean;
   /** The last name of the path. */
@@ -80,35 +78,23 @@ function distanceOf(pair: NumberPair | undefined): number {
   return pair.preview > high ? pair.preview - high : Math.min(0, pair.preview - low);
 }
 
-/** Whether numbers count up: over all calls, or whole numbers from answer to answer to each call, on both servers. */
-function isCounter({ series, pairs }: NumberPath): boolean {
-  const steps = pairs.flatMap(({ production }) => stepsOf(production));
-  if (steps.filter((each) => each > 0).length < steps.length * 0.9) return false;
-  const own = pairs.map(({ order, preview }) => [order, preview] as const);
-  return (rises(series, 4) && (own.length < 3 || rises(own, 3))) || countsEachCall(pairs);
-}
-
 const stepsOf = (values: readonly number[]) => values.slice(1).map((value, at) => value - (values[at] ?? 0));
 
-/** Steps that must all go up, as a few do by chance. */
-const leastSteps = 4;
-
-function countsEachCall(pairs: readonly NumberPair[]): boolean {
-  if (!pairs.every(({ production, preview }) => [...production, preview].every(Number.isInteger))) return false;
+/**
+ * Whether numbers count up from answer to answer to each call, on both servers: each process may begin anywhere. Not before
+ * a call was repeated, because a few steps go up by chance.
+ */
+function isCounter({ pairs }: NumberPath): boolean {
+  if (!pairs.some(({ production }) => production.length > 2)) return false;
   const calls = [...Map.groupBy(pairs, ({ record }) => record).values()];
   const steps = calls.flatMap((answers) => {
     const isOne = new Set(answers.map(({ answer }) => answer)).size === answers.length;
-    const own = isOne ? answers.toSorted((one, other) => one.order - other.order).map(({ preview }) => preview) : [];
+    if (!isOne) return answers.flatMap(({ production }) => stepsOf(production));
+    const own = answers.toSorted((one, other) => one.order - other.order).map(({ preview }) => preview);
     return [...stepsOf(answers[0]?.production ?? []), ...stepsOf(own)];
   });
-  return steps.length >= leastSteps && steps.every((each) => each > 0);
-}
-
-function rises(series: readonly (readonly [number, number])[], least: number): boolean {
-  const values = series.toSorted(([one], [other]) => one - other).map(([, value]) => value);
-  const steps = stepsOf(values);
-  const up = steps.filter((step) => step > 0).length;
-  return values.length >= least && up >= steps.length * 0.8 && (values.at(-1) ?? 0) > (values[0] ?? 0);
+  const isWhole = pairs.every(({ production, preview }) => [...production, preview].every(Number.isInteger));
+  return steps.length >= (isWhole ? 4 : 6) && steps.every((each) => each > 0);
 }
 
 const rangeOf = (values: readonly number[]) => Math.max(...values) - Math.min(...values);
