@@ -17,7 +17,7 @@ export function canonical(value: JsonValue | undefined): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
 }
 
-/** Whether two values are the same, whatever the order of keys. */
+/** Whether two values are the same, in any order of keys. */
 export function isEqual(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
   if (one === other) return true;
   if (isList(one))

@@ -11,7 +11,7 @@ const leastMs = 50;
 export const isSlower = ({ production, preview }: TimePair) =>
   preview >= factor * production && preview - production >= leastMs;
 
-/** Pairs before anything is said, and how many when these do not settle it. */
+/** Pairs before anything is reported, and how many when these do not settle it. */
 const fewPairs = 5;
 export const manyPairs = 8;
 
