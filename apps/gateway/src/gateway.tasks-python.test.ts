@@ -20,7 +20,18 @@ beforeAll(async () => {
   if (!isThorough) return;
   directory = await mkdtemp(join(tmpdir(), "tp-tasks-"));
   const path = join(directory, "mcp.sock");
-  const python = ["run", "--no-project", "--with", "mcp==1.26.0", "--with", "uvicorn", "python", script, path, join(directory, "runs")];
+  const python = [
+    "run",
+    "--no-project",
+    "--with",
+    "mcp==1.26.0",
+    "--with",
+    "uvicorn",
+    "python",
+    script,
+    path,
+    join(directory, "runs"),
+  ];
   child = spawn("uv", python, { stdio: ["ignore", "ignore", "inherit"], detached: true });
   await until(() => existsSync(path), 150_000);
   server = await rig.deploy((_request, response) => response.destroy());
@@ -32,20 +43,23 @@ afterAll(async () => {
   if (directory) await rm(directory, { recursive: true, force: true });
 });
 
-test.runIf(isThorough)("CAP-2 a server of Python's SDK 1, which has no tasks, runs calls as tasks and ends a canceled one", async () => {
-  const { client } = await connectLegacy(server.url);
-  const { tasks } = client.experimental;
-  const create = async (call: string, seconds: number) => {
-    const params = { name: "work", arguments: { call, seconds }, task: { ttl: 60_000 } };
-    return (await client.request({ method: "tools/call", params }, CreateTaskResultSchema)).task;
-  };
-  const [short, long] = [await create("short", 2), await create("long", 600)];
-  expect((await tasks.listTasks()).tasks.map(({ status }) => status)).toEqual(["working", "working"]);
-  expect(await tasks.cancelTask(long.taskId)).toMatchObject({ status: "cancelled" });
-  expect(await tasks.getTaskResult(short.taskId, CallToolResultSchema)).toMatchObject({
-    content: [{ text: "done short" }],
-  });
-  expect(await tasks.getTask(short.taskId)).toMatchObject({ status: "completed" });
-  expect((await readFile(join(directory, "runs"), "utf8")).trim().split("\n").toSorted()).toEqual(["long", "short"]);
-  await client.close();
-});
+test.runIf(isThorough)(
+  "CAP-2 a server of Python's SDK 1, which has no tasks, runs calls as tasks and ends a canceled one",
+  async () => {
+    const { client } = await connectLegacy(server.url);
+    const { tasks } = client.experimental;
+    const create = async (call: string, seconds: number) => {
+      const params = { name: "work", arguments: { call, seconds }, task: { ttl: 60_000 } };
+      return (await client.request({ method: "tools/call", params }, CreateTaskResultSchema)).task;
+    };
+    const [short, long] = [await create("short", 2), await create("long", 600)];
+    expect((await tasks.listTasks()).tasks.map(({ status }) => status)).toEqual(["working", "working"]);
+    expect(await tasks.cancelTask(long.taskId)).toMatchObject({ status: "cancelled" });
+    expect(await tasks.getTaskResult(short.taskId, CallToolResultSchema)).toMatchObject({
+      content: [{ text: "done short" }],
+    });
+    expect(await tasks.getTask(short.taskId)).toMatchObject({ status: "completed" });
+    expect((await readFile(join(directory, "runs"), "utf8")).trim().split("\n").toSorted()).toEqual(["long", "short"]);
+    await client.close();
+  },
+);

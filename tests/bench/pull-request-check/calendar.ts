@@ -39,12 +39,7 @@ export const calendar: BenchServer = {
     { what: "last event of a day left out", change: [['"events": found,', '"events": found[:-1],']] },
     {
       what: "free times described as the list of events",
-      change: [
-        [
-          "Free times on a day that are long enough.",
-          "List all events of the day in order.",
-        ],
-      ],
+      change: [["Free times on a day that are long enough.", "List all events of the day in order."]],
     },
   ],
   harmless: [
