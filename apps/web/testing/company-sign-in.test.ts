@@ -332,6 +332,11 @@ test("CAP-3 GW-4 access ends within a second: disconnected, issuer or member rem
       person.userId,
     ]);
   };
+  // Registrations seconds ago, by this program for other tests, are shown beside them.
+  const connections = async () =>
+    (await attempts())
+      .filter(({ userId }) => userId === person.userId)
+      .map(({ state, steps }) => [state, steps.at(-1)?.kind, steps.at(-1)?.state]);
   const ways: Record<string, () => Promise<unknown>> = {
     disconnected: () => disconnectClient({ ctx: owner, input: { ...scope, clientId: client.id } }),
     "issuer removed": remove,
@@ -346,12 +351,7 @@ test("CAP-3 GW-4 access ends within a second: disconnected, issuer or member rem
     const [first, token] = [await tokenOf(), await tokenOf()];
     expect([way, await isLetIn(first), await isLetIn(token)]).toEqual([way, true, true]);
     // One connection to the person who looks, although each token is of an assertion of its own.
-    if (way === "disconnected")
-      await expect
-        .poll(async () =>
-          (await attempts()).map(({ state, steps }) => [state, steps.at(-1)?.kind, steps.at(-1)?.state]),
-        )
-        .toEqual([["connected", "refresh", "done"]]);
+    if (way === "disconnected") await expect.poll(connections).toEqual([["connected", "refresh", "done"]]);
     await end();
     const began = performance.now();
     await until(async () => !(await isLetIn(token)) && !(await isLetIn(first)));
