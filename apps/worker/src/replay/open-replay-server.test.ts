@@ -11,7 +11,11 @@ test.each(["towpath-cloud", "towpath-public"])(
   "CAP-4 a worker calls a server through the gateway as the check: %s",
   async (authMode) => {
     const server = await rig.deploy(createMcpListener(), { authMode: authMode as never });
-    const opened = createOpenReplayServer(rig.signingKeys)({ url: server.url.href, projectId: server.projectId, authMode });
+    const opened = createOpenReplayServer(rig.signingKeys)({
+      url: server.url.href,
+      projectId: server.projectId,
+      authMode,
+    });
     const [first, second] = await Promise.all([
       opened.ask(callOf("echo", { text: "one" }), signal),
       opened.ask(callOf("echo", { text: "two" }), signal),
