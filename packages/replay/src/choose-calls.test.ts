@@ -3,7 +3,10 @@ import { chooseCalls } from "./choose-calls.ts";
 
 test("CAP-4 a sample is spread over tools, then over shapes of arguments, newest first, without repeats", () => {
   const call = (tool: string, values: Record<string, string | boolean | number>, at: number) => ({
-    ...{ id: `${tool}-${at}`, tool, arguments: values, at },
+    id: `${tool}-${at}`,
+    tool,
+    arguments: values,
+    at,
   });
   const candidates = [
     ...Array.from({ length: 50 }, (_, at) => call("busy", { text: `t${at}` }, at)),
