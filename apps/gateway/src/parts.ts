@@ -283,10 +283,9 @@ export function createKeptCalls(base: Base, parts: Pick<KeptCallParts, "recorder
   const { secret, secrets, keptBytes: quota, share } = config;
   const results = new SealedResults(secret, secrets.previous);
   const keptCalls = new KeptCalls({ ...parts, pool, log, results, quota, share, announce });
-  const ids = createTaskIds(secret, secrets.previous);
   return {
     keptCalls,
-    tasks: new Tasks({ ...parts, pool, log, keptCalls, results, ids }),
+    tasks: new Tasks({ ...parts, pool, log, keptCalls, results, ids: createTaskIds(secret, secrets.previous) }),
     readings: [gauge("calls_unattended", "Calls that run without their client", () => keptCalls.unattended)],
     start: () => keptCalls.start(notifications, { sweeps: config.workerIndex === 0 }),
   };
@@ -294,9 +293,6 @@ export function createKeptCalls(base: Base, parts: Pick<KeptCallParts, "recorder
 
 export function createPortals({ config, log, pool }: Base) {
   const { stateDirectory: directory, workerIndex, secret, secrets } = config;
-  return {
-    portals: new Portals({ load: createLoadPortals(pool), directory, writesSnapshot: workerIndex === 0, log }),
-    memberSessions: new MemberSessions(),
-    memberIds: createMemberIds(secret, secrets.previous),
-  };
+  const portals = new Portals({ load: createLoadPortals(pool), directory, writesSnapshot: workerIndex === 0, log });
+  return { portals, memberSessions: new MemberSessions(), memberIds: createMemberIds(secret, secrets.previous) };
 }

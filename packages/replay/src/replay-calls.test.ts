@@ -15,7 +15,8 @@ function serverOf(answer: Server, ms: (values: JsonObject) => number = () => 5) 
     try {
       const value = await answer(call.arguments, count);
       const content = [{ type: "text", text: typeof value === "string" ? value : JSON.stringify(value) }];
-      const result: JsonObject = typeof value === "string" ? { content } : { content, structuredContent: { result: value } };
+      const result: JsonObject =
+        typeof value === "string" ? { content } : { content, structuredContent: { result: value } };
       return { kind: "result", result, isError: false, ms: ms(call.arguments) };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;

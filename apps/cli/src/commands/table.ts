@@ -225,10 +225,7 @@ export const commands = {
     arguments: "NAME [QUERY …]",
     text: "Prints the newest requests of a server, its own output (--server) or the log of a build (--build).",
     options: {
-      limit: value(
-        "N",
-        "how many rows of the request log (100 unless given), or of the newest lines of a log: 1 to 1000",
-      ),
+      limit: value("N", "how many rows of the request log (100 unless given), or newest lines of a log: 1 to 1000"),
       errors: flag("only requests that failed"),
       follow: flag("keeps printing new lines, until Ctrl-C or the end of the build"),
       server: flag("what the live server prints"),
