@@ -5,9 +5,9 @@ import { type BranchItem, branchesQuery } from "~/features/project/delivery/depl
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
+import { Duration } from "~/ui/duration.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
-import { Duration } from "~/ui/time.tsx";
 import type { CallRecord } from "../calls/call-record.ts";
 import { relayUrl } from "../connection/relay-url.ts";
 import { ServerConnection } from "../connection/server-connection.ts";
