@@ -26,25 +26,12 @@ export function CodeBlock({ code, label, className, wrap = false, children }: Co
           wrap && "break-words whitespace-pre-wrap",
         )}
       >
-        <code className="text-[length:inherit]">{children ?? (wrap ? withWholeOptions(code) : code)}</code>
+        <code className="text-[length:inherit]">{children ?? code}</code>
       </pre>
       <CopyButton text={code} label={`Copy ${label}`} className="absolute top-1.5 right-1.5 bg-sunken" />
     </div>
   );
 }
-
-/** A command whose options aren't broken at their hyphens. */
-const withWholeOptions = (code: string): ReactNode =>
-  code.split(/(?<!\S)(--?\w[\w-]*)/).map((part, index) =>
-    index % 2 === 1 ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: parts of a constant text
-      <span key={index} className="whitespace-nowrap">
-        {part}
-      </span>
-    ) : (
-      part
-    ),
-  );
 
 /** Text in which `backticks` mark code. Nothing else is interpreted. */
 export function InlineCode({ text }: { text: string }) {

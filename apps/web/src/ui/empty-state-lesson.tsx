@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { isValidElement, type ReactNode } from "react";
 import { CodeBlock } from "./code-block.tsx";
+import { withWholeOptions } from "./whole-options.tsx";
 
 /** Code to copy, with what it is for screen readers: "command". */
 export type CodeExample = { readonly code: string; readonly label: string };
@@ -22,7 +23,13 @@ export default function Lesson({ example, actions, docs }: LessonProps) {
     <>
       {example ? (
         <div className="mt-3 w-full min-w-0 text-left text-sm">
-          {isCode(example) ? <CodeBlock {...example} wrap /> : example}
+          {isCode(example) ? (
+            <CodeBlock {...example} wrap>
+              {withWholeOptions(example.code)}
+            </CodeBlock>
+          ) : (
+            example
+          )}
         </div>
       ) : null}
       {actions && <div className="mt-4 flex flex-wrap justify-center gap-2">{actions}</div>}

@@ -8,7 +8,7 @@ import {
   useSyncExternalStore,
 } from "react";
 import { formatCount } from "./figure.tsx";
-import { wallClock } from "./wall-clock.ts";
+import { wallClock, zoneName } from "./wall-clock.ts";
 
 /** How a person wants to read times. `timeZone`: an IANA name; null: that of their browser. */
 type TimePreferences = { readonly timeZone: string | null; readonly hourCycle: "h12" | "h23" };
@@ -33,7 +33,7 @@ export function useTimeFormat(): TimeFormat {
  * Gives a time's element its tooltip when a pointer reaches it: a list has hundreds, and the name of a time zone takes
  * `Intl`, which is slow to start.
  */
-const withTooltip = (time: number, format: TimeFormat) => ({
+export const withTooltip = (time: number, format: TimeFormat) => ({
   onPointerEnter: ({ currentTarget }: PointerEvent<HTMLElement>) => {
     currentTarget.title = formatAbsoluteTime(time, format);
   },
@@ -56,22 +56,6 @@ export function RelativeTime({ time, className }: { time: string | number | Date
       {formatRelativeTime(at, now)}
     </time>
   );
-}
-
-/** "19 Feb 2027", with the exact time in the tooltip and the markup. */
-export function AbsoluteDay({ time }: { time: string }) {
-  const format = useTimeFormat();
-  const at = Date.parse(time);
-  return (
-    <time dateTime={time} {...withTooltip(at, format)}>
-      {formatDay(at, format)}
-    </time>
-  );
-}
-
-/** "21 Nov 2026, 02:08:21 UTC". */
-export function AbsoluteTime({ time }: { time: string }) {
-  return <time dateTime={time}>{formatAbsoluteTime(Date.parse(time), useTimeFormat())}</time>;
 }
 
 /**
@@ -103,78 +87,31 @@ export const useIsInBrowser = (): boolean =>
     () => false,
   );
 
-const formatters = new Map<string, Intl.DateTimeFormat>();
-
-/** Formats a time with a cached formatter: making one takes ten times as long as using it, and lists show hundreds. */
-function formatWith(options: Intl.DateTimeFormatOptions, time: number): string {
-  const key = JSON.stringify(options);
-  const formatter = formatters.get(key) ?? new Intl.DateTimeFormat("en-GB", options);
-  formatters.set(key, formatter);
-  return formatter.format(time);
+/** "14:03", or "2:03 pm". `length`: 5 for minutes, 8 for seconds, 12 for milliseconds. */
+export function formatTimeOfDay(time: number, format: TimeFormat = {}, length = 5): string {
+  const clock = wallClock(time, format.timeZone).slice(11, 11 + length);
+  if (format.hourCycle !== "h12") return clock;
+  const hour = Number(clock.slice(0, 2));
+  return `${hour % 12 || 12}${clock.slice(2)} ${hour < 12 ? "am" : "pm"}`;
 }
 
-const zoneOf = ({ timeZone }: TimeFormat) => (timeZone === undefined ? {} : { timeZone });
-
-type ClockParts = {
-  readonly second?: "2-digit";
-  readonly fractionalSecondDigits?: 3;
-  readonly timeZoneName?: "short";
-};
-
-/** "14:03", or "2:03 pm". */
-export function formatTimeOfDay(time: number, format: TimeFormat = {}, more: ClockParts = {}): string {
-  const { hourCycle = "h23" } = format;
-  const at = more.timeZoneName ? null : wallClock(time, format.timeZone);
-  if (at === null) {
-    const hour = hourCycle === "h12" ? "numeric" : "2-digit";
-    return formatWith({ ...zoneOf(format), hour, minute: "2-digit", hourCycle, ...more }, time);
-  }
-  const second = more.second ? `:${at.second}` : "";
-  const rest = `:${at.minute}${second}${more.fractionalSecondDigits ? `.${at.millisecond}` : ""}`;
-  return hourCycle === "h12"
-    ? `${at.hour % 12 || 12}${rest} ${at.hour < 12 ? "am" : "pm"}`
-    : `${String(at.hour).padStart(2, "0")}${rest}`;
-}
+const months = "Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec".split(" ");
 
 /** "21 Nov". */
-export const formatShortDay = (time: number, format: TimeFormat = {}): string =>
-  wallClock(time, format.timeZone)?.day ?? formatWith({ ...zoneOf(format), day: "numeric", month: "short" }, time);
+export function formatShortDay(time: number, format: TimeFormat = {}): string {
+  const [, month, day] = wallClock(time, format.timeZone).slice(0, 10).split("-");
+  return `${Number(day)} ${months[Number(month) - 1]}`;
+}
 
 /** "14:03:22.123", or "21 Nov 14:03:22.123" for another day than `now`'s. */
 export function formatClockTime(time: number, format: TimeFormat = {}, now = Date.now()): string {
-  const clock = formatTimeOfDay(time, format, { second: "2-digit", fractionalSecondDigits: 3 });
+  const clock = formatTimeOfDay(time, format, 12);
   const day = formatShortDay(time, format);
   return day === formatShortDay(now, format) ? clock : `${day} ${clock}`;
 }
 
-/** "21 Nov, 14:00 – 15:30", or with both days. */
-export function formatPeriod(from: number, to: number, format: TimeFormat = {}): string {
-  const [first, last] = [from, to].map((at) => formatShortDay(at, format));
-  const clock = (at: number) => formatTimeOfDay(at, format);
-  return `${first}, ${clock(from)} – ${first === last ? "" : `${last}, `}${clock(to)}`;
-}
-
-export function Duration({ ms, className }: { ms: number; className?: string }) {
-  return (
-    <span className={className} style={{ fontVariantNumeric: "tabular-nums" }}>
-      {formatDuration(ms)}
-    </span>
-  );
-}
-
-/** The time since `since`, in whole seconds, while something runs. */
-export function RunningDuration({ since, className }: { since: string | number | Date; className?: string }) {
-  const now = useNow(1000);
-  const ms = Math.max(0, now - new Date(since).getTime());
-  return (
-    <span className={className} style={{ fontVariantNumeric: "tabular-nums" }} suppressHydrationWarning>
-      {formatDuration(Math.max(1000, Math.floor(ms / 1000) * 1000)).replace(".0 s", " s")}
-    </span>
-  );
-}
-
 /** The current time in milliseconds since 1970, updated every `everyMs`. */
-function useNow(everyMs: number): number {
+export function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     setNow(Date.now());
@@ -204,14 +141,10 @@ export function formatRelativeTime(time: number, now: number): string {
 
 /** "21 Nov 2026, 02:08:21 UTC": names its time zone. */
 export const formatAbsoluteTime = (time: number, format: TimeFormat): string =>
-  `${formatDay(time, format)}, ${formatTimeOfDay(time, format, { second: "2-digit", timeZoneName: "short" })}`;
+  `${formatDay(time, format)}, ${formatTimeOfDay(time, format, 8)} ${zoneName(time, format.timeZone)}`;
 
-function formatDay(time: number, format: TimeFormat): string {
-  const at = wallClock(time, format.timeZone);
-  return at
-    ? `${at.day} ${at.year}`
-    : formatWith({ ...zoneOf(format), day: "numeric", month: "short", year: "numeric" }, time);
-}
+export const formatDay = (time: number, format: TimeFormat) =>
+  `${formatShortDay(time, format)} ${wallClock(time, format.timeZone).slice(0, 4)}`;
 
 /** "0.8 ms", "412 ms", "3.2 s", "2 m 05 s". */
 export function formatDuration(milliseconds: number): string {

@@ -9,9 +9,9 @@ import { contentBlocks } from "~/features/shared/project-screen/content-blocks.t
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Badge } from "~/ui/badge.tsx";
 import { Button, PlainButton } from "~/ui/button.tsx";
+import { Duration } from "~/ui/duration.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { Spinner } from "~/ui/loading.tsx";
-import { Duration } from "~/ui/time.tsx";
 
 export type SendReply = (id: string, reply: ChatReply) => Promise<void>;
 

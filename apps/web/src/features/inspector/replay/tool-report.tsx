@@ -1,8 +1,8 @@
 import type { ReplayView } from "@towpath/core/delivery/replay/schema";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Badge } from "~/ui/badge.tsx";
+import { Duration } from "~/ui/duration.tsx";
 import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
-import { Duration } from "~/ui/time.tsx";
 import { ReplayOne } from "./replay-one.tsx";
 
 type Tool = NonNullable<ReplayView["report"]>["tools"][number];

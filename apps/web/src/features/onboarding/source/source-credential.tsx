@@ -1,11 +1,11 @@
 import type { GitSourceView } from "@towpath/core/sources/source";
 import { useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { AbsoluteDay } from "~/ui/absolute-time.tsx";
 import { Ask, type Question } from "~/ui/ask.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
-import { AbsoluteDay } from "~/ui/time.tsx";
 import { CredentialFields } from "./credential-fields.tsx";
 import { updateSource } from "./source.functions.ts";
 import { SourceSection } from "./source-section.tsx";

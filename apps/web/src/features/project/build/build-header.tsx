@@ -48,7 +48,7 @@ export function BuildHeader({ project, build, screen }: BuildHeaderProps) {
         />
       }
       title={
-        <span className="block truncate" title={commitTitle(build.commitMessage)}>
+        <span className="max-sm:line-clamp-2 sm:block sm:truncate" title={commitTitle(build.commitMessage)}>
           {commitTitle(build.commitMessage)}
         </span>
       }

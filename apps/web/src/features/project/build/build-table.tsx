@@ -12,10 +12,11 @@ import {
 } from "~/features/shared/project-screen/build-status.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { useMay } from "~/features/shared/session/guards.ts";
+import { Duration, RunningDuration } from "~/ui/duration.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
-import { Duration, RelativeTime, RunningDuration } from "~/ui/time.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
 import { useOrderInAddress, useSorted } from "~/ui/use-sorted.ts";
 import { CommitLine } from "./commit-line.tsx";
 import { type GoLive, GoLiveDialog, goLiveLabels, useWaysToGoLive } from "./go-live-dialog.tsx";

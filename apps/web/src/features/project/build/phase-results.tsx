@@ -2,8 +2,8 @@ import type { BuildPhase } from "@towpath/core/delivery/build/contract";
 import { Check, ChevronRight, Circle, Minus, X } from "lucide-react";
 import { Card } from "~/ui/card.tsx";
 import { classNames } from "~/ui/class-names.ts";
+import { Duration, RunningDuration } from "~/ui/duration.tsx";
 import { Spinner } from "~/ui/loading.tsx";
-import { Duration, RunningDuration } from "~/ui/time.tsx";
 import { WaterLevel } from "~/ui/water-level.tsx";
 import { type PhaseState, progressOf } from "./build-log.ts";
 

@@ -12,7 +12,7 @@ import { useMay } from "~/features/shared/session/guards.ts";
 import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { Duration } from "~/ui/time.tsx";
+import { Duration } from "~/ui/duration.tsx";
 import { AuthModeButton } from "./auth-mode-button.tsx";
 import { BuildWarnings } from "./build-warnings.tsx";
 import { NextChange } from "./next-change.tsx";

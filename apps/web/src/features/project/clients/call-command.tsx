@@ -4,6 +4,7 @@ import { toolNamesQuery } from "~/features/project/delivery/build.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { CodeBlock } from "~/ui/code-block.tsx";
+import { withWholeOptions } from "~/ui/whole-options.tsx";
 
 /** A command for a terminal that calls a tool of this server at its address; nothing while nothing is live. */
 export default function CallCommand({ projectKey }: { readonly projectKey: ProjectKey }) {
@@ -15,5 +16,9 @@ export default function CallCommand({ projectKey }: { readonly projectKey: Proje
   const tool = tools.find((name) => /^[\w.-]+$/.test(name));
   if (!project.isLive || !command) return null;
   const code = tool ? command.code.replace("tools/list", `tools/call --tool-name ${tool}`) : command.code;
-  return <CodeBlock code={code} label="command" wrap />;
+  return (
+    <CodeBlock code={code} label="command" wrap>
+      {withWholeOptions(code)}
+    </CodeBlock>
+  );
 }

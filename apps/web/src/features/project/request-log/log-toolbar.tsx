@@ -5,7 +5,8 @@ import { Button } from "~/ui/button.tsx";
 import { Switch } from "~/ui/checkbox.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
-import { formatPeriod, useTimeFormat } from "~/ui/time.tsx";
+import { useTimeFormat } from "~/ui/time.tsx";
+import { formatPeriod } from "./format-period.ts";
 import { rangeOptions } from "./log-filters.ts";
 
 type PeriodSelectProps = {

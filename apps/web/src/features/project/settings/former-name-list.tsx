@@ -3,9 +3,9 @@ import type { FormerNameView } from "@towpath/core/projects/project";
 import { useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { formerNamesQuery, releaseName } from "~/features/shared/project-screen/settings.functions.ts";
+import { AbsoluteDay } from "~/ui/absolute-time.tsx";
 import { Ask, type Question } from "~/ui/ask.tsx";
 import { Button } from "~/ui/button.tsx";
-import { AbsoluteDay } from "~/ui/time.tsx";
 
 type FormerNameListProps = { readonly projectKey: ProjectKey; readonly names: readonly FormerNameView[] };
 

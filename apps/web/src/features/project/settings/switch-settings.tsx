@@ -4,9 +4,9 @@ import type { ReactNode } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { captureChangeQuery, updateProject } from "~/features/shared/project-screen/settings.functions.ts";
+import { AbsoluteTime } from "~/ui/absolute-time.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { SwitchField } from "~/ui/checkbox.tsx";
-import { AbsoluteTime } from "~/ui/time.tsx";
 import { SettingCard } from "./setting-card.tsx";
 import { useProjectSwitch } from "./use-project-switch.ts";
 

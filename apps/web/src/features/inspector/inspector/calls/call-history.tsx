@@ -1,6 +1,7 @@
 import { Trash2 } from "lucide-react";
 import { Button, PlainButton } from "~/ui/button.tsx";
-import { Duration, RelativeTime } from "~/ui/time.tsx";
+import { Duration } from "~/ui/duration.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
 import { OutcomeBadge } from "../result/outcome-badge.tsx";
 import type { ServerCall } from "../server-call.ts";
 import { callWithoutSecrets } from "../share/sensitive.ts";

@@ -1,6 +1,6 @@
 import { Callout } from "~/ui/callout.tsx";
+import { Duration } from "~/ui/duration.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
-import { Duration } from "~/ui/time.tsx";
 import type { CallResult } from "../server-call.ts";
 import { comparable, differencesOf } from "./json-diff.ts";
 
