@@ -65,7 +65,6 @@ test("CAP-4 only calls are sampled that can be replayed as they were: by consent
     call("read", { nested: { note: Buffer.from(canary).toString("base64") } }),
     call("read", { password: "hunter2-canary" }),
     call("read", { text: "x".repeat(17_000) }),
-    call("read", { big: 12345678901234567890n.toString() }),
     call("read", { city: "task" }, { task: { ttl: 1000 } }),
     call("read", { city: "answer" }, { requestState: canary }),
     call("unknown", { city: "nowhere" }),

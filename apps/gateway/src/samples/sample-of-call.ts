@@ -5,8 +5,6 @@ import type { Logged } from "../call/states.ts";
 
 /** A call that may be replayed: only read-only tools, or those that the project names, and no bigger request. */
 const maxBytes = 16 * 1024;
-/** Numbers that JavaScript would round. */
-const inexact = /\d{16}|\d[eE]/;
 
 /** A request that succeeded, whose arguments are still to be looked at. */
 export type Candidate = { readonly tool: string; readonly body: Buffer; readonly redactor: Redactor };
@@ -29,13 +27,11 @@ export function candidateOf(
 
 /**
  * The arguments of a candidate; null where they can't be replayed as they were: redaction would change them, the call is
- * part of a conversation (a task, an answer to a question), or a number would be rounded.
+ * part of a conversation (a task, an answer to a question), or a number would be written otherwise.
  */
 export function argumentsOf({ tool, body, redactor }: Candidate): Arguments | null {
-  const text = body.toString("utf8");
-  if (inexact.test(text)) return null;
   try {
-    const { params } = JSON.parse(text) as { params?: Arguments };
+    const { params } = parseExactly(body.toString("utf8")) as { params?: Arguments };
     const { name, arguments: given = {}, _meta, ...more } = params ?? {};
     if (name !== tool || Object.keys(more).length > 0) return null;
     if (typeof given !== "object" || given === null || Array.isArray(given)) return null;
@@ -44,6 +40,16 @@ export function argumentsOf({ tool, body, redactor }: Candidate): Arguments | nu
   } catch {
     return null;
   }
+}
+
+/** @throws Error also for a number that JavaScript would write otherwise, such as 1.0, or would round */
+function parseExactly(text: string): unknown {
+  const revive = (_name: string, value: unknown, { source }: { readonly source?: string }) => {
+    if (typeof value === "number" && String(value) !== source) throw new Error("A number can't be kept as it is.");
+    return value;
+  };
+  // The source of values is not in the types yet.
+  return JSON.parse(text, revive as (name: string, value: unknown) => unknown);
 }
 
 /** The same for calls whose arguments have the same names and types. */

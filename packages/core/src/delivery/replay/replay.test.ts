@@ -272,6 +272,27 @@ test("CAP-4 nothing of a fork, of production or without the setting is replayed;
   await startReplay({ ctx: owner(), input: { buildId: again } });
   expect(await run(second?.id ?? "", servers(same, same), AbortSignal.abort())).toBe("over");
   expect((await replayOf("topic")).find(({ id }) => id === second?.id)).toMatchObject({ state: "waiting" });
+  // What fails waits for another attempt; for longer than an hour, it ends with a report that says so.
+  const broken: typeof slow = {
+    ...slow,
+    openServer: () => {
+      throw new Error("no key to sign with");
+    },
+  };
+  await sample("read", { city: "Bergen" });
+  await expect(run(second?.id ?? "", broken)).rejects.toThrow("no key");
+  expect((await replayOf("topic")).find(({ id }) => id === second?.id)).toMatchObject({ state: "waiting" });
+  const longAgo = new Date(Date.now() - 2 * 3_600_000);
+  await db()
+    .update(callReplay)
+    .set({ requestedAt: longAgo })
+    .where(eq(callReplay.id, second?.id ?? ""));
+  await expect(run(second?.id ?? "", broken)).rejects.toThrow("no key");
+  expect(await getReplay({ ctx: owner(), input: { buildId: again } })).toMatchObject({
+    state: "done",
+    verdict: "inconclusive",
+    remarks: [expect.stringContaining("for an hour")],
+  });
 
   const branchId = (await branchOf("topic")).id;
   await db()

@@ -17,6 +17,8 @@ import type { ReplayRow } from "./replay.view.ts";
 const renewMs = 2000;
 /** After so long without that, another one may take over. */
 const claimSeconds = 15;
+/** One that fails for longer ends with a report that says so: the check waits for it. */
+const giveUpMs = 3_600_000;
 
 /** `busy`: another worker has it, or had it until shortly. `over`: there is nothing to replay any more. */
 type RunReplayOutcome = "done" | "busy" | "over";
@@ -45,7 +47,9 @@ export async function runReplay({ ctx, input }: Call<RunInput, "secrets">): Prom
     if (input.signal.aborted) return await giveBack(ctx, taken);
     return (await store(ctx, taken, document)) ? "done" : "over";
   } catch (error) {
-    await giveBack(ctx, taken);
+    const failsLong = ctx.clock.now().getTime() - taken.requestedAt.getTime() > giveUpMs;
+    if (failsLong) await store(ctx, taken, { production: null, remarks: [gaveUp], report: null });
+    else await giveBack(ctx, taken);
     throw error;
   } finally {
     await claim.release();
@@ -190,6 +194,8 @@ async function compare(
   }
 }
 
+const gaveUp =
+  "Nothing was replayed: it failed again and again for an hour. The log of the instance's worker says why. Then replay all again.";
 const nothingLive = "Nothing was replayed: no version is live in production.";
 const tooLarge =
   "Nothing was replayed: the server's environment variables are too large for Towpath to hide their values in answers.";
