@@ -1,5 +1,6 @@
 import type { Answer } from "./answer.ts";
 import { errorPath, type Finding, type Judged, judge } from "./judge.ts";
+import { lastName } from "./last-name.ts";
 import { Learned } from "./learn.ts";
 import { driftOf, type NumberPair } from "./numbers.ts";
 import type { SampledCall } from "./types.ts";
@@ -60,12 +61,7 @@ function findDrifts(judged: readonly (readonly Judged[])[]): Map<string, Finding
   const found = new Map<string, Finding[]>();
   for (const [path, pairs] of byPath) {
     const place = path.replace(/#\d+$/, "");
-    const name =
-      place
-        .replace(/(\[\])+$/, "")
-        .split(".")
-        .at(-1) ?? "";
-    const drift = driftOf({ pairs, isTime: pairs[0]?.isTime ?? false, name });
+    const drift = driftOf({ pairs, isTime: pairs[0]?.isTime ?? false, name: lastName(place) });
     const shown = (value = 0) => (pairs[0]?.isTime === true ? new Date(value * 1000).toISOString() : value);
     for (const { record, answer, production, preview } of drift?.pairs ?? []) {
       const key = `${record} ${answer}`;

@@ -1,6 +1,7 @@
 import { align } from "./align.ts";
 import type { Answer } from "./answer.ts";
 import { canonical, isList, isObject } from "./bound.ts";
+import { lastName } from "./last-name.ts";
 import { childPath, isIdOrDate, type Learned, tokenPath, typeOf } from "./learn.ts";
 import { isOfProcess, type NumberPair } from "./numbers.ts";
 import { epochOf, isPrecise, type Token, tokensOf } from "./text.ts";
@@ -260,12 +261,6 @@ class Comparison {
     return isTime && isPrecise(token) && isPrecise(before) && this.#isOfStart(token.value, before.value);
   }
 }
-
-const lastName = (path: string) =>
-  path
-    .replace(/(\[\]|#\d+)+$/, "")
-    .split(".")
-    .at(-1) ?? "";
 
 /** Digests of content, which are the same wherever the content is. */
 const isDigest = (path: string) => /hash|sha\d*|digest|checksum|md5|etag/i.test(lastName(path));

@@ -3,6 +3,7 @@ import { checkChange, codeOf } from "../../../tests/bench/pull-request-check/che
 import { PythonServers } from "../../../tests/bench/pull-request-check/python-servers.ts";
 import { users } from "../../../tests/bench/pull-request-check/users.ts";
 import { weather } from "../../../tests/bench/pull-request-check/weather.ts";
+import { isThorough } from "../../../tests/thorough.ts";
 
 let python: PythonServers;
 
@@ -22,7 +23,7 @@ const changes = {
   users: ["argument login renamed to username", "paging off by one", "other numbers of calls at the start", "faster"],
 };
 
-test.each([weather, users])(
+test.each(isThorough ? [weather, users] : [weather])(
   "CAP-4 FastMCP server $name: changes that break callers are found, others are not",
   async (server) => {
     const production = await python.start(await codeOf(server));

@@ -31,7 +31,10 @@ const patterns: readonly (readonly [string, TokenKind, string])[] = [
   ["number", "number", String.raw`(?:(?<![\w.])-)?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?`],
 ];
 const kinds = new Map(patterns.map(([name, kind]) => [name, kind]));
-const tokenPattern = new RegExp(patterns.map(([name, , source]) => `(?<${name}>${source})`).join("|"), "g");
+export const tokenPattern: RegExp = new RegExp(
+  patterns.map(([name, , source]) => `(?<${name}>${source})`).join("|"),
+  "g",
+);
 
 /** Texts beyond this are compared by their start and digest; tokens further on have no use. */
 const longest = 8_000;

@@ -16,7 +16,7 @@ const compiled = new Map(
     import.meta.glob<Compiled>(
       [
         "./pages/*.md",
-        "../../../../../../docs/{sign-in,roles,identity,observability,rest,configuration,https,containers,kubernetes,operating,retention}.md",
+        "../../../../../../docs/{sign-in,roles,identity,observability,rest,configuration,https,containers,kubernetes,operating,retention,pull-request-check,what-counts-as-different}.md",
       ],
       { eager: true, import: "default" },
     ),
