@@ -27,7 +27,10 @@ test("CAP-2 the settings say how long results are kept and calls run without the
   await card.getByText("wait for calls under way").waitFor();
   const choose = async (name: string, option: string) => {
     await card.getByRole("combobox", { name }).click();
-    await page.getByRole("option", { name: option, exact: true }).click();
+    const chosen = page.getByRole("option", { name: option, exact: true });
+    await chosen.hover();
+    // A click that comes before the option is highlighted chooses nothing.
+    await chosen.and(page.locator("[data-highlighted]")).click();
   };
   const stored = async () => {
     const [row] = await site.db.select().from(project).where(eq(project.id, own.id));

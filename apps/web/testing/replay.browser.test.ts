@@ -106,16 +106,19 @@ test("CAP-4 the settings say what is stored, switch replays on, mark tools, and 
   await card.getByLabel("Sample and replay calls of production").click();
   const wait = { timeout: 15_000 };
   await expect.poll(stored, wait).toEqual({ tools: [], isRequired: false, calls: 50, seconds: 45, keepDays: 14 });
+  // While one change is saved, there is no other.
+  const saved = () => expect.poll(() => card.locator("[aria-readonly=true], [readonly]").count(), wait).toBe(0);
+  await saved();
   await card.getByText("Fail checks where answers are different").click();
   await expect.poll(stored, wait).toMatchObject({ isRequired: true });
-  // Once that is saved, the next change is.
   await expect.poll(() => card.getByLabel("Fail checks where answers are different").isChecked(), wait).toBe(true);
-  await expect.poll(() => card.locator("[aria-readonly=true], [readonly]").count(), wait).toBe(0);
+  await saved();
   const [other] = await card.getByRole("group").getByRole("checkbox").all();
   await other?.click();
   await expect.poll(async () => ((await stored()) as { tools: string[] }).tools.length, wait).toBe(1);
   await expectAccessible(page);
   await sample();
+  await saved();
   await card.getByLabel("Sample and replay calls of production").click();
   await expect.poll(stored, wait).toBeNull();
   expect(await site.db.$count(sampledCall, eq(sampledCall.projectId, own.id))).toBe(0);

@@ -222,7 +222,7 @@ export class KeptCalls {
     const { admitted, identity } = live;
     const { response } = admitted.call;
     const client = response instanceof TaskResponse ? response.client : response;
-    if (this.#isStopping || (client !== null && this.#parts.openResponses.wasRevoked(client))) return false;
+    if (client !== null && this.#parts.openResponses.wasRevoked(client)) return false;
     // It is no task yet: its client asked for none, and ends it.
     if (identity.kind === "task") return false;
     // The client can resume such a stream itself.

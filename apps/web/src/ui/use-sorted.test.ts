@@ -21,7 +21,8 @@ test("PRJ-5 PRJ-6 every table of data can be sorted by its headers", async () =>
   }
   const others = [
     // In the order of the answers.
-    "inspector/inspector/compare/compare-answers.tsx",
+    "inspector/inspector/compare/compared.tsx",
+    "inspector/replay/tool-report.tsx",
     "organization/members/role-matrix.tsx",
     // Sorted by a choice above it, over all of its pages.
     "project/errors/error-table.tsx",

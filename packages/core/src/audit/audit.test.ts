@@ -54,6 +54,7 @@ const withoutEntry: Readonly<Record<string, readonly string[]>> = {
     "chat/renameChat",
     "chat/takeReply",
   ],
+  "whether an issuer's keys can be read, which its list shows": ["sign-in-issuer/storeIssuerProblem"],
   "a person's own choice of how lists open": ["saved-view/setDefaultView"],
   "deliveries of Git hosts, before it is known what they change": [
     "webhook/processWebhook",
