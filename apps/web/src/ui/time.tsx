@@ -160,8 +160,7 @@ export function formatDuration(milliseconds: number): string {
 
 /** "812 B", "4.1 kB", "2.3 MB", "6.0 GB". */
 export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
-  if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)} MB`;
-  return `${(bytes / 1_000_000_000).toFixed(1)} GB`;
+  let [value, unit] = [bytes, 0];
+  for (; value >= 1000 && unit < 3; unit++) value /= 1000;
+  return `${unit > 0 ? value.toFixed(1) : value} ${["B", "kB", "MB", "GB"][unit]}`;
 }

@@ -38,7 +38,7 @@ function toaster(): Promise<typeof Sonner> {
  */
 export function failureText(error: unknown): string {
   if (error instanceof Error && "code" in error && error.code === "unauthenticated")
-    return "You are signed out. Sign in in another tab, then try again here: nothing that you entered is lost.";
+    return "You are signed out. Sign in in another tab, then try again.";
   if (error instanceof Response) return error.statusText || `HTTP ${error.status}`;
   // Network failures in Chromium, Firefox and Safari.
   if (error instanceof TypeError && /failed to fetch|networkerror|load failed/i.test(error.message))

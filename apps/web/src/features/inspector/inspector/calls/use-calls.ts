@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { LateConnection } from "../connection/late-connection.ts";
-import { relayUrl } from "../connection/relay-url.ts";
 import type { ServerCall } from "../server-call.ts";
 import { type CallRecord, ended, maxRecords, newRecord, type Reply, withLog, withReply } from "./call-record.ts";
 import { hasKeptCalls, type Place } from "./kept-keys.ts";
@@ -104,11 +103,15 @@ export type Calls = ReturnType<typeof useCalls>;
 
 function useConnection({ projectKey, branchId, deploymentId }: Where, authorization: { readonly current: string }) {
   const { orgSlug, projectName } = projectKey;
-  const connection = useMemo(() => {
-    const url =
-      typeof location === "undefined" ? new URL("http://server") : relayUrl({ orgSlug, projectName }, branchId);
-    return new LateConnection({ url, authorization: () => authorization.current || null });
-  }, [orgSlug, projectName, branchId, authorization]);
+  const connection = useMemo(
+    () =>
+      new LateConnection({
+        projectKey: { orgSlug, projectName },
+        branchId,
+        authorization: () => authorization.current || null,
+      }),
+    [orgSlug, projectName, branchId, authorization],
+  );
   useEffect(() => () => void connection.close(), [connection]);
   const seen = useRef(deploymentId);
   useEffect(() => {

@@ -1,6 +1,5 @@
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { relayUrl } from "../connection/relay-url.ts";
-import { ServerConnection } from "../connection/server-connection.ts";
+import { relayUrl, ServerConnection } from "../connection/server-connection.ts";
 import type { CallResult, ServerCall } from "../server-call.ts";
 
 type BranchCall = {

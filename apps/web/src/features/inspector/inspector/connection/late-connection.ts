@@ -1,7 +1,13 @@
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { type CallResult, canceledCode, type ServerCall } from "../server-call.ts";
 import type { CallHandlers, ConnectionState, ServerConnection } from "./server-connection.ts";
 
-type Endpoint = ConstructorParameters<typeof ServerConnection>[0];
+type Place = {
+  readonly projectKey: ProjectKey;
+  /** Null: production. */
+  readonly branchId: string | null;
+  readonly authorization: () => string | null;
+};
 
 const closed: ConnectionState = { status: "closed", protocolVersion: null, messages: [] };
 const load = () => import("./server-connection.ts");
@@ -15,12 +21,12 @@ export const preloadConnection = (): void =>
 
 /** A `ServerConnection` whose code is loaded with its first call. */
 export class LateConnection {
-  readonly #endpoint: Endpoint;
+  readonly #place: Place;
   readonly #listeners = new Set<() => void>();
   #connection: ServerConnection | undefined;
 
-  constructor(endpoint: Endpoint) {
-    this.#endpoint = endpoint;
+  constructor(place: Place) {
+    this.#place = place;
   }
 
   /** For `useSyncExternalStore`. */
@@ -64,9 +70,10 @@ export class LateConnection {
   }
 
   async #loaded(): Promise<ServerConnection> {
-    const { ServerConnection: Connection } = await load();
+    const { ServerConnection: Connection, relayUrl } = await load();
     if (this.#connection) return this.#connection;
-    const connection = new Connection(this.#endpoint);
+    const { projectKey, branchId, authorization } = this.#place;
+    const connection = new Connection({ url: relayUrl(projectKey, branchId), authorization });
     connection.subscribe(() => {
       for (const listener of this.#listeners) listener();
     });

@@ -8,6 +8,7 @@ import type {
   Sampling,
   SamplingAnswer,
 } from "@towpath/mcp/web-client";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { type CallResult, canceledCode, type ServerCall } from "../server-call.ts";
 import { type ProtocolMessage, withMessage } from "./protocol-log.ts";
 import { type AnswerInfo, relayFetch } from "./relay-fetch.ts";
@@ -231,4 +232,12 @@ export class ServerConnection {
     this.#state = { ...this.#state, ...change };
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** The address under which pages of a project reach the server of a branch; null: production. */
+export function relayUrl(key: ProjectKey, branchId: string | null): URL {
+  const path = `/api/projects/${encodeURIComponent(key.orgSlug)}/${encodeURIComponent(key.projectName)}/mcp`;
+  const url = new URL(path, location.origin);
+  if (branchId !== null) url.searchParams.set("branchId", branchId);
+  return url;
 }
