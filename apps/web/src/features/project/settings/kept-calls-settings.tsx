@@ -1,10 +1,9 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { Callout } from "~/ui/callout.tsx";
-import { Select } from "~/ui/select.tsx";
+import { NumberChoice } from "./number-choice.tsx";
 import { SettingCard } from "./setting-card.tsx";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
@@ -31,60 +30,33 @@ export function KeptCallsSettings({ projectKey }: { readonly projectKey: Project
       failure={results.failure ?? calls.failure}
       status={isKept ? `Results are kept for ${nameOf(keepResultsMinutes)}.` : "Calls end with their connection."}
     >
-      <Choice
+      <NumberChoice
         id="keep-results"
         label="Keep results"
         value={keepResultsMinutes}
         choices={minutesOfResults}
+        nameOf={nameOf}
         onChange={(minutes) => void results.change(minutes)}
       >
         Encrypted, and only for the caller who made the call. Off: Towpath offers no tasks.
-      </Choice>
-      <Choice
+      </NumberChoice>
+      <NumberChoice
         id="unattended-minutes"
         label="Let calls run without their client"
         value={unattendedMinutes}
         choices={minutesOfCalls}
+        nameOf={nameOf}
         onChange={(minutes) => void calls.change(minutes)}
       >
         A redeploy, and a server that would go to sleep, wait for calls under way: for those without a client for so
         long at most.
-      </Choice>
+      </NumberChoice>
       {isKept && authMode === "passthrough" ? (
         <Callout tone="info">
           This server decides who can call it, so Towpath can't tell callers apart and keeps nothing for them.
         </Callout>
       ) : null}
     </SettingCard>
-  );
-}
-
-type ChoiceProps = {
-  readonly id: string;
-  readonly label: string;
-  readonly value: number;
-  readonly choices: readonly number[];
-  readonly onChange: (minutes: number) => void;
-  readonly children: ReactNode;
-};
-
-function Choice({ id, label, value, choices, onChange, children }: ChoiceProps) {
-  // Over REST it may be any number.
-  const offered = [...new Set([...choices, value])].sort((a, b) => a - b);
-  return (
-    <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-      <p className="min-w-0 flex-1 basis-60 text-sm">
-        <span id={id}>{label}</span>
-        <span className="block text-xs text-pretty text-muted">{children}</span>
-      </p>
-      <Select
-        aria-labelledby={id}
-        className="w-36"
-        value={String(value)}
-        onChange={(next) => onChange(Number(next))}
-        options={offered.map((minutes) => ({ value: String(minutes), label: nameOf(minutes) }))}
-      />
-    </div>
   );
 }
 

@@ -6,7 +6,7 @@ import { projectQuery } from "~/features/shared/project-screen/project-screen.fu
 import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { Checkbox, SwitchField } from "~/ui/checkbox.tsx";
-import { Select } from "~/ui/select.tsx";
+import { NumberChoice } from "./number-choice.tsx";
 import { SettingCard } from "./setting-card.tsx";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
@@ -100,26 +100,26 @@ function Details({ projectKey, replay, busy, change }: DetailsProps) {
           ))}
         </fieldset>
       ) : null}
-      <Amount
+      <NumberChoice
         id="replay-calls"
         label="Replay at most"
-        unit="calls"
+        nameOf={amount("calls")}
         value={replay.calls}
         choices={[10, 25, 50, 100, 200]}
         onChange={(calls) => void change({ ...replay, calls })}
       />
-      <Amount
+      <NumberChoice
         id="replay-seconds"
         label="For at most"
-        unit="seconds"
+        nameOf={amount("seconds")}
         value={replay.seconds}
         choices={[15, 30, 45, 60, 120]}
         onChange={(seconds) => void change({ ...replay, seconds })}
       />
-      <Amount
+      <NumberChoice
         id="replay-days"
         label="Keep sampled calls for"
-        unit="days"
+        nameOf={amount("days")}
         value={replay.keepDays}
         choices={[1, 3, 7, 14, 30, 90]}
         onChange={(keepDays) => void change({ ...replay, keepDays })}
@@ -128,31 +128,5 @@ function Details({ projectKey, replay, busy, change }: DetailsProps) {
   );
 }
 
-type AmountProps = {
-  readonly id: string;
-  readonly label: string;
-  readonly unit: string;
-  readonly value: number;
-  readonly choices: readonly number[];
-  readonly onChange: (value: number) => void;
-};
-
-function Amount({ id, label, unit, value, choices, onChange }: AmountProps) {
-  // Over REST it may be any number.
-  const offered = [...new Set([...choices, value])].sort((a, b) => a - b);
-  return (
-    <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-sm">
-      <span id={id}>{label}</span>
-      <Select
-        aria-labelledby={id}
-        className="w-36"
-        value={String(value)}
-        onChange={(next) => onChange(Number(next))}
-        options={offered.map((each) => ({
-          value: String(each),
-          label: `${each} ${each === 1 ? unit.slice(0, -1) : unit}`,
-        }))}
-      />
-    </div>
-  );
-}
+/** `unit`: in the plural. */
+const amount = (unit: string) => (value: number) => `${value} ${value === 1 ? unit.slice(0, -1) : unit}`;
