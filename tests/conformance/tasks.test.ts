@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 // `tasks-required-task-error` wants a tool that can only be called as a task, which a server without tasks can't have;
 // the suite skips `tasks-status-notifications`.
-test.each(scenarios)(
+test.runIf(isThorough).each(scenarios)(
   "CAP-2 a FastMCP server that knows nothing of tasks passes the suite's scenario %s",
   async (scenario) => {
     const { passed, failed } = await runScenario(`${inject("serversUrl")}/taskless-server/mcp`, scenario);

@@ -78,7 +78,7 @@ test.each(isThorough ? cases : cases.slice(0, 1))(
   },
 );
 
-test("VAL-1 VAL-2 the terminal refuses what the form refuses, with the same errors", async () => {
+test.runIf(isThorough)("VAL-1 VAL-2 the terminal refuses what the form refuses, with the same errors", async () => {
   const short = await towpath(
     "deploy",
     directory,

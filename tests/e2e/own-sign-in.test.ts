@@ -38,9 +38,11 @@ async function call(token: string): Promise<unknown> {
   return content;
 }
 
-test("GW-4 BLD-10 a server that does its own sign-in is deployed, and answers callers with its token through the gateway", async () => {
-  const deployed = await deploy(
-    `from fastmcp import FastMCP
+test.runIf(isThorough)(
+  "GW-4 BLD-10 a server that does its own sign-in is deployed, and answers callers with its token through the gateway",
+  async () => {
+    const deployed = await deploy(
+      `from fastmcp import FastMCP
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 
 mcp = FastMCP("Guarded", auth=StaticTokenVerifier(tokens={"letmein": {"client_id": "me", "scopes": []}}))
@@ -50,38 +52,39 @@ mcp = FastMCP("Guarded", auth=StaticTokenVerifier(tokens={"letmein": {"client_id
 def ping() -> str:
     return "pong"
 `,
-    "--public",
-  );
-  expect([deployed.status, deployed.stdout]).toEqual([0, expect.stringContaining(`Live: ${url}`)]);
-  expect(deployed.stdout).toContain("1 tool,");
-  expect(deployed.stdout).toContain("Warning: Clients can't find this server's sign-in");
-  const members = await settings("--private");
-  expect(members.stdout).toMatch(
-    /can be called by +members of the organization[\s\S]*Warning: Nobody can call this server yet/,
-  );
-  expect((await settings("--auth", "oauth")).stderr).toContain("--auth must be");
-  const own = await settings("--auth", "passthrough");
-  expect([own.status, own.stdout]).toEqual([
-    0,
-    expect.stringContaining("whom the server itself lets in (passthrough)"),
-  ]);
-  expect(own.stdout).not.toContain("Warning:");
-  const shown = (await settings()).stdout;
-  expect(shown).toMatch(/entrypoint +server\.py(:mcp)? \(found automatically\)/);
-  expect(own.stdout).toBe(
-    `${shown}\n✓ can be called by: members of the organization, by API key or sign-in (towpath-cloud) → anyone whom the server itself lets in (passthrough)\n`,
-  );
-  expect((await settings("--auth", "passthrough")).stdout).toContain("Nothing changed");
-  await expect.poll(() => call("letmein").catch(String)).toEqual([{ type: "text", text: "pong" }]);
-  const stranger = await fetch(url, { method: "POST", body: "{}" });
-  expect(stranger.status).toBe(401);
-  await expect(call("something else")).rejects.toThrow();
-  // The endpoint by which builds read its lists is closed to clients.
-  const bypass = url.replace(/\/mcp$/, inspectPath);
-  for (const authorization of ["Bearer letmein", "none"]) {
-    expect((await fetch(bypass, { method: "POST", body: "{}", headers: { authorization } })).status).toBe(404);
-  }
-});
+      "--public",
+    );
+    expect([deployed.status, deployed.stdout]).toEqual([0, expect.stringContaining(`Live: ${url}`)]);
+    expect(deployed.stdout).toContain("1 tool,");
+    expect(deployed.stdout).toContain("Warning: Clients can't find this server's sign-in");
+    const members = await settings("--private");
+    expect(members.stdout).toMatch(
+      /can be called by +members of the organization[\s\S]*Warning: Nobody can call this server yet/,
+    );
+    expect((await settings("--auth", "oauth")).stderr).toContain("--auth must be");
+    const own = await settings("--auth", "passthrough");
+    expect([own.status, own.stdout]).toEqual([
+      0,
+      expect.stringContaining("whom the server itself lets in (passthrough)"),
+    ]);
+    expect(own.stdout).not.toContain("Warning:");
+    const shown = (await settings()).stdout;
+    expect(shown).toMatch(/entrypoint +server\.py(:mcp)? \(found automatically\)/);
+    expect(own.stdout).toBe(
+      `${shown}\n✓ can be called by: members of the organization, by API key or sign-in (towpath-cloud) → anyone whom the server itself lets in (passthrough)\n`,
+    );
+    expect((await settings("--auth", "passthrough")).stdout).toContain("Nothing changed");
+    await expect.poll(() => call("letmein").catch(String)).toEqual([{ type: "text", text: "pong" }]);
+    const stranger = await fetch(url, { method: "POST", body: "{}" });
+    expect(stranger.status).toBe(401);
+    await expect(call("something else")).rejects.toThrow();
+    // The endpoint by which builds read its lists is closed to clients.
+    const bypass = url.replace(/\/mcp$/, inspectPath);
+    for (const authorization of ["Bearer letmein", "none"]) {
+      expect((await fetch(bypass, { method: "POST", body: "{}", headers: { authorization } })).status).toBe(404);
+    }
+  },
+);
 
 test.runIf(isThorough)(
   "GW-4 BLD-10 a server with its own OAuth pages and files runs in its sandbox; its consent leads to its provider",

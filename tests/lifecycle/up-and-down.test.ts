@@ -89,7 +89,7 @@ test("OPS-1 a port in use is reported in one sentence with the remedy", async ()
   expect(stderr).toContain(`Port ${port} is in use. Stop what uses it, or choose another: ./towpath up --port`);
 });
 
-test("OPS-1 a port of the environment is checked before anything starts", async () => {
+test.runIf(isThorough)("OPS-1 a port of the environment is checked before anything starts", async () => {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -107,22 +107,25 @@ test("OPS-1 a port of the environment is checked before anything starts", async 
   expect([status, stderr]).toEqual([1, expect.stringContaining(`Port ${port} is in use.`)]);
 });
 
-test("OPS-1 a data directory of another version, and a directory of something else, stay untouched", async () => {
-  const identity = join(dataDirectory, "instance.json");
-  const text = await readFile(identity, "utf8");
-  await writeFile(identity, text.replace('"dataVersion": 1', '"dataVersion": 99'));
-  const other = await towpath("up", "--data-dir", dataDirectory);
-  await writeFile(identity, text);
-  expect(other.status).toBe(1);
-  expect(other.stderr).toMatch(/has version 99 and was last used by .*; this is .*, which works with version 1\./);
+test.runIf(isThorough)(
+  "OPS-1 a data directory of another version, and a directory of something else, stay untouched",
+  async () => {
+    const identity = join(dataDirectory, "instance.json");
+    const text = await readFile(identity, "utf8");
+    await writeFile(identity, text.replace('"dataVersion": 1', '"dataVersion": 99'));
+    const other = await towpath("up", "--data-dir", dataDirectory);
+    await writeFile(identity, text);
+    expect(other.status).toBe(1);
+    expect(other.stderr).toMatch(/has version 99 and was last used by .*; this is .*, which works with version 1\./);
 
-  const foreign = await mkdtemp(join(tmpdir(), "towpath-foreign-"));
-  await writeFile(join(foreign, "letters.txt"), "mine");
-  const refused = await towpath("up", "--data-dir", foreign);
-  expect(refused.stderr).toContain("is not empty and is no Towpath data directory");
-  expect(await readdir(foreign)).toEqual(["letters.txt"]);
-  await rm(foreign, { recursive: true });
-});
+    const foreign = await mkdtemp(join(tmpdir(), "towpath-foreign-"));
+    await writeFile(join(foreign, "letters.txt"), "mine");
+    const refused = await towpath("up", "--data-dir", foreign);
+    expect(refused.stderr).toContain("is not empty and is no Towpath data directory");
+    expect(await readdir(foreign)).toEqual(["letters.txt"]);
+    await rm(foreign, { recursive: true });
+  },
+);
 
 /** The failure of `up` on a machine that has only these programs, and what starts it. */
 async function refusedWith(programs: readonly string[], env: Record<string, string> = {}): Promise<unknown> {
@@ -148,7 +151,10 @@ test("RUN-1 without bubblewrap the instance refuses to start and says what to in
   expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("apt-get install bubblewrap") });
 });
 
-test("RUN-1 where gVisor is chosen and runsc missing, the instance refuses to start and says what to install", async () => {
-  const failed = await refusedWith(["bwrap"], { TOWPATH_ISOLATION: "gvisor" });
-  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("apt-get install runsc") });
-});
+test.runIf(isThorough)(
+  "RUN-1 where gVisor is chosen and runsc missing, the instance refuses to start and says what to install",
+  async () => {
+    const failed = await refusedWith(["bwrap"], { TOWPATH_ISOLATION: "gvisor" });
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("apt-get install runsc") });
+  },
+);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { type Answer, callOf, deployCounting, RawClient } from "./testing/counting-server.ts";
 import { type GatewayProcess, startGatewayProcess } from "./testing/gateway-process.ts";
 import { type DeployedServer, openRig, until } from "./testing/rig.ts";
@@ -59,26 +60,30 @@ test("CAP-2 GW-14 requests with one key at two gateways at once are one run each
   expect(counting.runs).toHaveLength(calls.length);
 });
 
-test("CAP-2 GW-14 a call that lost its client at one gateway is asked for and canceled at the other", async () => {
-  const { server, counting, caller } = await deployCounting(rig);
-  const who = await caller();
-  const [here, there] = await urlsOf(server, who);
-  const client = await RawClient.inSession(here, who);
-  await client.breakOff(5, callOf(), () => until(() => counting.runs.length === 1));
-  await until(async () => (await stateOf(server.projectId)).includes("running"));
-  const joined = client.at(there).result(5);
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  counting.release();
-  expect(textOf(await joined)).toBe("run 1");
+test.runIf(isThorough)(
+  "CAP-2 GW-14 a call that lost its client at one gateway is asked for and canceled at the other",
+  async () => {
+    const { server, counting, caller } = await deployCounting(rig);
+    const who = await caller();
+    const [here, there] = await urlsOf(server, who);
+    const client = await RawClient.inSession(here, who);
+    await client.breakOff(5, callOf(), () => until(() => counting.runs.length === 1));
+    await until(async () => (await stateOf(server.projectId)).includes("running"));
+    const joined = client.at(there).result(5);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    counting.release();
+    expect(textOf(await joined)).toBe("run 1");
 
-  counting.hold();
-  await client.breakOff(6, callOf(), () => until(() => counting.runs.length === 2));
-  await until(async () => (await stateOf(server.projectId)).includes("running"));
-  await client.at(there).send({ method: "notifications/cancelled", params: { requestId: 6 } });
-  await until(() => counting.closed.length === 1);
-  expect(textOf(await client.at(there).result(6))).toBe("call_canceled");
-  expect(counting.runs).toHaveLength(2);
-}, 40_000);
+    counting.hold();
+    await client.breakOff(6, callOf(), () => until(() => counting.runs.length === 2));
+    await until(async () => (await stateOf(server.projectId)).includes("running"));
+    await client.at(there).send({ method: "notifications/cancelled", params: { requestId: 6 } });
+    await until(() => counting.closed.length === 1);
+    expect(textOf(await client.at(there).result(6))).toBe("call_canceled");
+    expect(counting.runs).toHaveLength(2);
+  },
+  40_000,
+);
 
 test("CAP-2 RUN-8 after kill -9 of its gateway a call is unknown at the other one, and is not run again", async () => {
   const { server, counting, caller } = await deployCounting(rig);
@@ -108,83 +113,99 @@ test("CAP-2 RUN-8 after kill -9 of its gateway a call is unknown at the other on
   gateways[0] = await start(directories[0] ?? "");
 }, 60_000);
 
-test("CAP-2 a call without its client keeps its server from sleep, and counts in the metrics", async () => {
-  const { server, counting, caller } = await deployCounting(rig);
-  const who = await caller();
-  const [here, there] = await urlsOf(server, who);
-  rig.runner.leaseMs = 1500;
-  const client = new RawClient(here, { ...who, ...key("long") });
-  await client.breakOff(1, callOf(), () => until(() => counting.runs.length === 1));
-  const renewed = () => rig.runner.ensured.filter((id) => id === server.deploymentId).length;
-  const before = renewed();
-  await until(() => renewed() >= before + 3);
-  const metrics = async () => (await fetch(new URL("/-/metrics", here))).text();
-  expect(await metrics()).toContain("towpath_gateway_calls_unattended 1");
-  counting.release();
-  expect(textOf(await client.at(there).result(2))).toBe("run 1");
-  await until(async () => (await metrics()).includes("towpath_gateway_calls_unattended 0"));
-  rig.runner.leaseMs = 10_000;
-}, 40_000);
+test.runIf(isThorough)(
+  "CAP-2 a call without its client keeps its server from sleep, and counts in the metrics",
+  async () => {
+    const { server, counting, caller } = await deployCounting(rig);
+    const who = await caller();
+    const [here, there] = await urlsOf(server, who);
+    rig.runner.leaseMs = 1500;
+    const client = new RawClient(here, { ...who, ...key("long") });
+    await client.breakOff(1, callOf(), () => until(() => counting.runs.length === 1));
+    const renewed = () => rig.runner.ensured.filter((id) => id === server.deploymentId).length;
+    const before = renewed();
+    await until(() => renewed() >= before + 3);
+    const metrics = async () => (await fetch(new URL("/-/metrics", here))).text();
+    expect(await metrics()).toContain("towpath_gateway_calls_unattended 1");
+    counting.release();
+    expect(textOf(await client.at(there).result(2))).toBe("run 1");
+    await until(async () => (await metrics()).includes("towpath_gateway_calls_unattended 0"));
+    rig.runner.leaseMs = 10_000;
+  },
+  40_000,
+);
 
-test("CAP-2 a gateway that is stopped waits for calls without a client, whose results the other one has", async () => {
-  const { server, counting, caller } = await deployCounting(rig);
-  const who = await caller();
-  const [here, there] = await urlsOf(server, who);
-  const client = new RawClient(here, { ...who, ...key("stopped") });
-  await client.breakOff(1, callOf(), () => until(() => counting.runs.length === 1));
-  await until(async () => (await stateOf(server.projectId)).includes("running"));
-  gateways[0]?.child.kill("SIGTERM");
-  setTimeout(() => counting.release(), 700);
-  await gateways[0]?.ended;
-  expect(textOf(await client.at(there).result(2))).toBe("run 1");
-  gateways[0] = await start(directories[0] ?? "");
-}, 60_000);
+test.runIf(isThorough)(
+  "CAP-2 a gateway that is stopped waits for calls without a client, whose results the other one has",
+  async () => {
+    const { server, counting, caller } = await deployCounting(rig);
+    const who = await caller();
+    const [here, there] = await urlsOf(server, who);
+    const client = new RawClient(here, { ...who, ...key("stopped") });
+    await client.breakOff(1, callOf(), () => until(() => counting.runs.length === 1));
+    await until(async () => (await stateOf(server.projectId)).includes("running"));
+    gateways[0]?.child.kill("SIGTERM");
+    setTimeout(() => counting.release(), 700);
+    await gateways[0]?.ended;
+    expect(textOf(await client.at(there).result(2))).toBe("run 1");
+    gateways[0] = await start(directories[0] ?? "");
+  },
+  60_000,
+);
 
-test("CAP-2 GW-14 a task is asked for, answered and canceled at another gateway than the one that runs it", async () => {
-  const { server, taskless, caller } = await deployTaskless(rig);
-  const who = await caller();
-  const [here, there] = await urlsOf(server, who);
-  await askModern(here, who, { method: "server/discover" });
-  const task = async (name: string) =>
-    (await askModern(here, who, { method: "tools/call", params: { name } })).result.taskId;
-  const at = (method: string, params: object) => askModern(there, who, { method, params });
-  const status = async (taskId: string) => (await at("tasks/get", { taskId })).result.status;
-  const [asking, working, canceled] = [await task("ask"), await task("work"), await task("work")];
-  await expect.poll(() => status(asking)).toBe("input_required");
-  const inputResponses = { name: { action: "accept", content: { name: "Ada" } } };
-  await at("tasks/update", { taskId: asking, inputResponses });
-  await expect.poll(() => status(asking)).toBe("input_required");
-  await at("tasks/update", { taskId: asking, inputResponses: { "2/name": inputResponses.name } });
-  await expect.poll(() => status(asking)).toBe("completed");
-  await at("tasks/cancel", { taskId: canceled });
-  expect(await status(canceled)).toBe("cancelled");
-  await until(() => taskless.closed.length === 1);
-  taskless.release();
-  await expect.poll(() => status(working)).toBe("completed");
-  expect(taskless.runs).toHaveLength(5);
-}, 60_000);
+test.runIf(isThorough)(
+  "CAP-2 GW-14 a task is asked for, answered and canceled at another gateway than the one that runs it",
+  async () => {
+    const { server, taskless, caller } = await deployTaskless(rig);
+    const who = await caller();
+    const [here, there] = await urlsOf(server, who);
+    await askModern(here, who, { method: "server/discover" });
+    const task = async (name: string) =>
+      (await askModern(here, who, { method: "tools/call", params: { name } })).result.taskId;
+    const at = (method: string, params: object) => askModern(there, who, { method, params });
+    const status = async (taskId: string) => (await at("tasks/get", { taskId })).result.status;
+    const [asking, working, canceled] = [await task("ask"), await task("work"), await task("work")];
+    await expect.poll(() => status(asking)).toBe("input_required");
+    const inputResponses = { name: { action: "accept", content: { name: "Ada" } } };
+    await at("tasks/update", { taskId: asking, inputResponses });
+    await expect.poll(() => status(asking)).toBe("input_required");
+    await at("tasks/update", { taskId: asking, inputResponses: { "2/name": inputResponses.name } });
+    await expect.poll(() => status(asking)).toBe("completed");
+    await at("tasks/cancel", { taskId: canceled });
+    expect(await status(canceled)).toBe("cancelled");
+    await until(() => taskless.closed.length === 1);
+    taskless.release();
+    await expect.poll(() => status(working)).toBe("completed");
+    expect(taskless.runs).toHaveLength(5);
+  },
+  60_000,
+);
 
-test("CAP-2 RUN-8 after kill -9 of its gateway a task has failed, in words, in both eras", async () => {
-  const { server, taskless, caller } = await deployTaskless(rig);
-  const who = await caller();
-  const [here, there] = await urlsOf(server, who);
-  await askModern(here, who, { method: "server/discover" });
-  const params = { name: "work" };
-  const modern = (await askModern(here, who, { method: "tools/call", params })).result.taskId;
-  const client = await RawClient.inSession(here, who, "2025-11-25");
-  const created = (await client.result(1, { ...params, task: {} })) as unknown as {
-    result: { task: { taskId: string } };
-  };
-  const { taskId } = created.result.task;
-  await until(() => taskless.runs.length === 2);
-  const blocked = client.at(there).send({ id: 2, method: "tasks/result", params: { taskId } });
-  gateways[0]?.child.kill("SIGKILL");
-  const text = await (await blocked).text();
-  expect(text).toContain("outcome_unknown");
-  expect(text).toMatch(/Nobody knows how the call ended.*gateway that had sent it ended/);
-  const got = await askModern(there, who, { method: "tasks/get", params: { taskId: modern } });
-  expect(got.result).toMatchObject({ status: "failed", error: { data: { towpath: "outcome_unknown" } } });
-  taskless.release();
-  await gateways[0]?.ended;
-  gateways[0] = await start(directories[0] ?? "");
-}, 60_000);
+test.runIf(isThorough)(
+  "CAP-2 RUN-8 after kill -9 of its gateway a task has failed, in words, in both eras",
+  async () => {
+    const { server, taskless, caller } = await deployTaskless(rig);
+    const who = await caller();
+    const [here, there] = await urlsOf(server, who);
+    await askModern(here, who, { method: "server/discover" });
+    const params = { name: "work" };
+    const modern = (await askModern(here, who, { method: "tools/call", params })).result.taskId;
+    const client = await RawClient.inSession(here, who, "2025-11-25");
+    const created = (await client.result(1, { ...params, task: {} })) as unknown as {
+      result: { task: { taskId: string } };
+    };
+    const { taskId } = created.result.task;
+    await until(() => taskless.runs.length === 2);
+    const blocked = client.at(there).send({ id: 2, method: "tasks/result", params: { taskId } });
+    gateways[0]?.child.kill("SIGKILL");
+    const text = await (await blocked).text();
+    expect(text).toContain("outcome_unknown");
+    expect(text).toMatch(/Nobody knows how the call ended.*gateway that had sent it ended/);
+    const got = await askModern(there, who, { method: "tasks/get", params: { taskId: modern } });
+    expect(got.result).toMatchObject({ status: "failed", error: { data: { towpath: "outcome_unknown" } } });
+    taskless.release();
+    await gateways[0]?.ended;
+    gateways[0] = await start(directories[0] ?? "");
+  },
+  60_000,
+);

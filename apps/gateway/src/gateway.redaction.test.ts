@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { openClock } from "../../../tests/clock.ts";
+import { isThorough } from "../../../tests/thorough.ts";
 import { withheld } from "./record/redact.ts";
 import { connectLegacy, connectModern, postTo } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
@@ -267,45 +268,50 @@ test("KEY-4 a value that doesn't open withholds the texts, those of a tool's err
   expectNoForm(await stored(server, 1));
 });
 
-test("KEY-4 a FastMCP server that encodes its variable by Python's own means shows it to its callers only", {
-  timeout: 180_000,
-}, async () => {
-  const directory = await mkdtemp(join(tmpdir(), "tp-rv-"));
-  const path = join(directory, "mcp.sock");
-  const script = new URL("testing/fastmcp/reveal.py", import.meta.url).pathname;
-  const child = startPython([script, path]);
-  try {
-    await until(() => existsSync(path), 150_000);
-    const server = await rig.deploy((_request, response) => response.destroy(), { capturePayloads: true });
-    const endpoint = { kind: "unix" as const, path };
-    rig.runner.servers.set(server.deploymentId, { instanceId: crypto.randomUUID(), endpoint });
-    await setVariables(rig.database, server, { TOKEN: token });
-    const modern = await connectModern(server.url);
-    const { client: legacy } = await connectLegacy(server.url);
-    for (const client of [modern, legacy] as const) {
-      const { structuredContent } = await client.callTool({ name: "reveal", arguments: {} });
-      expect(structuredContent).toMatchObject({ hex: forms.hex, [token]: "a name" });
-      expect(await client.callTool({ name: "fail", arguments: {} })).toMatchObject({ isError: true });
-      const { resources } = await client.listResources();
-      await client.readResource({ uri: resources[0]?.uri ?? "" });
-      await client.close();
+test.runIf(isThorough)(
+  "KEY-4 a FastMCP server that encodes its variable by Python's own means shows it to its callers only",
+  {
+    timeout: 180_000,
+  },
+  async () => {
+    const directory = await mkdtemp(join(tmpdir(), "tp-rv-"));
+    const path = join(directory, "mcp.sock");
+    const script = new URL("testing/fastmcp/reveal.py", import.meta.url).pathname;
+    const child = startPython([script, path]);
+    try {
+      await until(() => existsSync(path), 150_000);
+      const server = await rig.deploy((_request, response) => response.destroy(), { capturePayloads: true });
+      const endpoint = { kind: "unix" as const, path };
+      rig.runner.servers.set(server.deploymentId, { instanceId: crypto.randomUUID(), endpoint });
+      await setVariables(rig.database, server, { TOKEN: token });
+      const modern = await connectModern(server.url);
+      const { client: legacy } = await connectLegacy(server.url);
+      for (const client of [modern, legacy] as const) {
+        const { structuredContent } = await client.callTool({ name: "reveal", arguments: {} });
+        expect(structuredContent).toMatchObject({ hex: forms.hex, [token]: "a name" });
+        expect(await client.callTool({ name: "fail", arguments: {} })).toMatchObject({ isError: true });
+        const { resources } = await client.listResources();
+        await client.readResource({ uri: resources[0]?.uri ?? "" });
+        await client.close();
+      }
+      // There are also rows of a discovery, or of initialization and its notifications.
+      await until(
+        async () =>
+          (await rig.rows(server.projectId, 10)).filter((row) => row.method === "resources/read").length === 2,
+      );
+      const rows = await rig.rows(server.projectId, 10);
+      expect(rows.filter((row) => row.tool === "fail").map((row) => JSON.stringify(row.responsePayload))).toEqual([
+        expect.stringContaining("401 for [TOKEN]"),
+        expect.stringContaining("401 for [TOKEN]"),
+      ]);
+      expectNoForm(await stored(server, 10));
+    } finally {
+      // uv's child is the server: both are in one process group.
+      if (child.pid) process.kill(-child.pid, "SIGKILL");
+      await rm(directory, { recursive: true, force: true });
     }
-    // There are also rows of a discovery, or of initialization and its notifications.
-    await until(
-      async () => (await rig.rows(server.projectId, 10)).filter((row) => row.method === "resources/read").length === 2,
-    );
-    const rows = await rig.rows(server.projectId, 10);
-    expect(rows.filter((row) => row.tool === "fail").map((row) => JSON.stringify(row.responsePayload))).toEqual([
-      expect.stringContaining("401 for [TOKEN]"),
-      expect.stringContaining("401 for [TOKEN]"),
-    ]);
-    expectNoForm(await stored(server, 10));
-  } finally {
-    // uv's child is the server: both are in one process group.
-    if (child.pid) process.kill(-child.pid, "SIGKILL");
-    await rm(directory, { recursive: true, force: true });
-  }
-});
+  },
+);
 
 function startPython(argv: readonly string[]): ChildProcess {
   return spawn("uv", ["run", "--no-project", "--with", "fastmcp==4.1.2", "python", ...argv], {

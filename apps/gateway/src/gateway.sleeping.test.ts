@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { createRunnerClient } from "@towpath/runner-api";
 import { afterEach, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { answerEmpty, connectLegacy, connectModern, postTo, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, insertDeployment, openRig, setAccess, until } from "./testing/rig.ts";
@@ -69,37 +70,40 @@ test("GW-12 GW-7 the row of a request that was answered for a sleeping server sa
   }
 });
 
-test("GW-12 answers are those of the server itself, in every revision, errors and refusals included", async () => {
-  const server = await deployAsleep(rig, createMcpListener());
-  const methods = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
-  const ask = async (url: URL) => {
-    const answers: unknown[] = [];
-    for (const requested of ["2025-03-26", "2025-06-18", "2025-11-25"]) {
-      const opened = await postTo(url, message("initialize", { ...opening, protocolVersion: requested }), both);
-      answers.push(await answerOf(opened));
-      const session = {
-        ...both,
-        "mcp-session-id": opened.headers.get("mcp-session-id") ?? "",
-        "mcp-protocol-version": requested,
-      };
-      for (const [at, method] of ["ping", ...methods].entries()) {
-        const id = at % 2 === 0 ? `text "${at}"` : at;
-        answers.push(await answerOf(await postTo(url, message(method, undefined, id), session)));
+test.runIf(isThorough)(
+  "GW-12 answers are those of the server itself, in every revision, errors and refusals included",
+  async () => {
+    const server = await deployAsleep(rig, createMcpListener());
+    const methods = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
+    const ask = async (url: URL) => {
+      const answers: unknown[] = [];
+      for (const requested of ["2025-03-26", "2025-06-18", "2025-11-25"]) {
+        const opened = await postTo(url, message("initialize", { ...opening, protocolVersion: requested }), both);
+        answers.push(await answerOf(opened));
+        const session = {
+          ...both,
+          "mcp-session-id": opened.headers.get("mcp-session-id") ?? "",
+          "mcp-protocol-version": requested,
+        };
+        for (const [at, method] of ["ping", ...methods].entries()) {
+          const id = at % 2 === 0 ? `text "${at}"` : at;
+          answers.push(await answerOf(await postTo(url, message(method, undefined, id), session)));
+        }
       }
-    }
-    for (const method of ["server/discover", ...methods]) {
-      answers.push(await answerOf(await postTo(url, message(method, modernParams), modernHeaders(method))));
-    }
-    return answers;
-  };
-  const asleep = await ask(server.url);
-  expect([server.isStarted(), server.received.length]).toEqual([false, 0]);
-  await choose(rig, server, "off");
-  const awake = await ask(server.url);
-  expect(server.received.length).toBe(awake.length);
-  expect(asleep).toEqual(awake);
-  expect(JSON.stringify(asleep)).toContain("-32601");
-});
+      for (const method of ["server/discover", ...methods]) {
+        answers.push(await answerOf(await postTo(url, message(method, modernParams), modernHeaders(method))));
+      }
+      return answers;
+    };
+    const asleep = await ask(server.url);
+    expect([server.isStarted(), server.received.length]).toEqual([false, 0]);
+    await choose(rig, server, "off");
+    const awake = await ask(server.url);
+    expect(server.received.length).toBe(awake.length);
+    expect(asleep).toEqual(awake);
+    expect(JSON.stringify(asleep)).toContain("-32601");
+  },
+);
 
 const modernParams = {
   _meta: {
@@ -191,39 +195,42 @@ test("GW-12 a server that does its own sign-in is always asked", async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test("GW-12 GW-4 GW-15 refusals are byte for byte the same for a running and a sleeping server", async () => {
-  const server = await deployAsleep(rig, createMcpListener(), { authMode: "towpath-cloud" });
-  const allowed = await storeApiKey(rig, server.organizationId);
-  const left = await storeApiKey(rig, server.organizationId);
-  const foreign = await storeApiKey(rig, randomUUID());
-  await setAccess(rig.database, server.projectId, { apiKeyIds: [allowed.id], tools: ["echo"] });
-  await choose(rig, server, "stable");
-  const refusals = async () => {
-    const answers: unknown[] = [];
-    for (const bearer of [{}, { authorization: "Bearer nonsense" }, foreign.bearer, left.bearer]) {
-      for (const body of [message("initialize", opening), message("tools/list")]) {
-        const response = await postTo(server.url, body, { ...both, ...bearer });
-        answers.push([response.status, response.headers.get("www-authenticate"), await response.text()]);
+test.runIf(isThorough)(
+  "GW-12 GW-4 GW-15 refusals are byte for byte the same for a running and a sleeping server",
+  async () => {
+    const server = await deployAsleep(rig, createMcpListener(), { authMode: "towpath-cloud" });
+    const allowed = await storeApiKey(rig, server.organizationId);
+    const left = await storeApiKey(rig, server.organizationId);
+    const foreign = await storeApiKey(rig, randomUUID());
+    await setAccess(rig.database, server.projectId, { apiKeyIds: [allowed.id], tools: ["echo"] });
+    await choose(rig, server, "stable");
+    const refusals = async () => {
+      const answers: unknown[] = [];
+      for (const bearer of [{}, { authorization: "Bearer nonsense" }, foreign.bearer, left.bearer]) {
+        for (const body of [message("initialize", opening), message("tools/list")]) {
+          const response = await postTo(server.url, body, { ...both, ...bearer });
+          answers.push([response.status, response.headers.get("www-authenticate"), await response.text()]);
+        }
       }
-    }
-    return answers;
-  };
-  const asleep = await refusals();
-  expect(asleep.map((each) => (each as unknown[])[0])).toEqual([401, 401, 401, 401, 404, 404, 403, 403]);
-  const session = await openSession(server, allowed.bearer);
-  const listed = await answerOf(await postTo(server.url, message("tools/list"), session));
-  expect(listed.message.result.tools.map(({ name }: { name: string }) => name)).toEqual(["echo"]);
-  // Somebody else's session.
-  expect((await postTo(server.url, message("tools/list"), { ...session, ...left.bearer })).status).toBe(403);
-  await setAccess(rig.database, server.projectId, { tools: ["echo"] });
-  await choose(rig, server, "stable");
-  const stolen = await answerOf(await postTo(server.url, message("tools/list"), { ...session, ...left.bearer }));
-  expect([stolen.status, stolen.message.error.code]).toEqual([404, -32001]);
-  expect(server.isStarted()).toBe(false);
-  await setAccess(rig.database, server.projectId, { apiKeyIds: [allowed.id], tools: ["echo"] });
-  await choose(rig, server, "off");
-  expect(await refusals()).toEqual(asleep);
-});
+      return answers;
+    };
+    const asleep = await refusals();
+    expect(asleep.map((each) => (each as unknown[])[0])).toEqual([401, 401, 401, 401, 404, 404, 403, 403]);
+    const session = await openSession(server, allowed.bearer);
+    const listed = await answerOf(await postTo(server.url, message("tools/list"), session));
+    expect(listed.message.result.tools.map(({ name }: { name: string }) => name)).toEqual(["echo"]);
+    // Somebody else's session.
+    expect((await postTo(server.url, message("tools/list"), { ...session, ...left.bearer })).status).toBe(403);
+    await setAccess(rig.database, server.projectId, { tools: ["echo"] });
+    await choose(rig, server, "stable");
+    const stolen = await answerOf(await postTo(server.url, message("tools/list"), { ...session, ...left.bearer }));
+    expect([stolen.status, stolen.message.error.code]).toEqual([404, -32001]);
+    expect(server.isStarted()).toBe(false);
+    await setAccess(rig.database, server.projectId, { apiKeyIds: [allowed.id], tools: ["echo"] });
+    await choose(rig, server, "off");
+    expect(await refusals()).toEqual(asleep);
+  },
+);
 
 test("GW-12 the server answers everything that is not exactly a handshake or list, including refusals", async () => {
   const server = await deployAsleep(rig, createMcpListener());

@@ -182,47 +182,50 @@ test.runIf(isThorough)("GW-14 a worker that hangs is killed and replaced", { tim
   await workersKnow();
 });
 
-test("GW-12 GW-14 streams of a session opened asleep are with any worker, and all go to the server with its first call", async () => {
-  const streams: string[] = [];
-  const serve = createMcpListener();
-  const server = await deployAsleep(rig, (request, response) => {
-    if (request.method !== "GET") return serve(request, response);
-    streams.push(String(request.headers["mcp-session-id"]));
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    return response.write("data: {}\n\n");
-  });
-  await workersKnow();
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const post = (method: string, params: object, more: Record<string, string>) => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    return fetchAlone(urlOf(server), { method: "POST", headers: { ...headers, ...more }, body });
-  };
-  const client = { name: "raw", version: "1" };
-  const opening = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: client };
-  const opened = await post("initialize", opening, {});
-  const session = {
-    "mcp-session-id": opened.headers.get("mcp-session-id") ?? "",
-    "mcp-protocol-version": "2025-06-18",
-  };
-  const open = () => fetchAlone(urlOf(server), { headers: { ...session, accept: "text/event-stream" } });
-  const held: Response[] = [];
-  // The kernel chooses the worker of a connection: until each holds some.
-  await until(async () => {
-    held.push(await open());
-    return (await metrics()).get("towpath_gateway_streams_held") === 2;
-  });
-  expect([server.isStarted(), streams]).toEqual([false, []]);
-  await post("tools/call", { name: "echo", arguments: { text: "x" } }, session);
-  for (const response of held) {
-    const reader = response.body?.getReader();
-    expect(Buffer.from((await reader?.read())?.value ?? "").toString()).toContain("data: {}");
-    await reader?.cancel();
-  }
-  expect([streams.length, new Set(streams).size]).toEqual([held.length, 1]);
-  await until(async () => (await metrics()).get("towpath_gateway_streams_held") === 0);
-});
+test.runIf(isThorough)(
+  "GW-12 GW-14 streams of a session opened asleep are with any worker, and all go to the server with its first call",
+  async () => {
+    const streams: string[] = [];
+    const serve = createMcpListener();
+    const server = await deployAsleep(rig, (request, response) => {
+      if (request.method !== "GET") return serve(request, response);
+      streams.push(String(request.headers["mcp-session-id"]));
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      return response.write("data: {}\n\n");
+    });
+    await workersKnow();
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    const post = (method: string, params: object, more: Record<string, string>) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+      return fetchAlone(urlOf(server), { method: "POST", headers: { ...headers, ...more }, body });
+    };
+    const client = { name: "raw", version: "1" };
+    const opening = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: client };
+    const opened = await post("initialize", opening, {});
+    const session = {
+      "mcp-session-id": opened.headers.get("mcp-session-id") ?? "",
+      "mcp-protocol-version": "2025-06-18",
+    };
+    const open = () => fetchAlone(urlOf(server), { headers: { ...session, accept: "text/event-stream" } });
+    const held: Response[] = [];
+    // The kernel chooses the worker of a connection: until each holds some.
+    await until(async () => {
+      held.push(await open());
+      return (await metrics()).get("towpath_gateway_streams_held") === 2;
+    });
+    expect([server.isStarted(), streams]).toEqual([false, []]);
+    await post("tools/call", { name: "echo", arguments: { text: "x" } }, session);
+    for (const response of held) {
+      const reader = response.body?.getReader();
+      expect(Buffer.from((await reader?.read())?.value ?? "").toString()).toContain("data: {}");
+      await reader?.cancel();
+    }
+    expect([streams.length, new Set(streams).size]).toEqual([held.length, 1]);
+    await until(async () => (await metrics()).get("towpath_gateway_streams_held") === 0);
+  },
+);
 
-test("ORG-3 GW-14 two workers serve one session of a portal, and it ends at both", async () => {
+test.runIf(isThorough)("ORG-3 GW-14 two workers serve one session of a portal, and it ends at both", async () => {
   const open = new Set<string>();
   const server = await rig.deploy(createMcpListener({ onSession: (id) => void open.add(id) }));
   await storeManifest(rig, server);

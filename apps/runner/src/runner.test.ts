@@ -252,7 +252,7 @@ describe("the process", () => {
     expect(await tinyServer.get(lease.endpoint)).toBeNull();
   });
 
-  test("RUN-3 RUN-8 a server starts from a prewarmed interpreter, and a runner that is killed leaves none of those that wait", async () => {
+  test.runIf(isThorough)("RUN-3 RUN-8 a server starts prewarmed, and a killed runner leaves none waiting", async () => {
     const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
     const { deploymentId } = deployed;
     await seedSecrets(database.db, box, deployed.projectId, { API_TOKEN: "long-enough-token" });
@@ -383,7 +383,7 @@ describe("the process", () => {
   });
 });
 
-test("all invalid settings are listed at once", async () => {
+test.runIf(isThorough)("all invalid settings are listed at once", async () => {
   const env = environment({ TOWPATH_SECRET: "short", TOWPATH_SERVER_URL: "http://x", TOWPATH_RUN_DIR: "relative" });
   await expect(run(process.execPath, [main], { env })).rejects.toMatchObject({
     code: 1,

@@ -117,24 +117,27 @@ test.runIf(isThorough)("ORG-4 UI-2 the theme is chosen under Preferences, with t
   await page.evaluate("localStorage.removeItem('theme')");
 });
 
-test("ORG-4 ORG-10 time zone and clock are chosen under Preferences and hold for times on screen; the change is listed", async () => {
-  await open("preferences");
-  const form = page.getByRole("form", { name: "Time" });
-  await form.getByLabel("Time zone").click();
-  await page.getByRole("option", { name: "Asia/Tokyo" }).click();
-  await form.getByText("12 hours").click();
-  await form.getByText("22 Nov 2026, 3:05:00 am GMT+9").waitFor();
-  await expectAccessible(page);
-  await form.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Preferences saved").waitFor();
-  const [row] = await site.db.select().from(user).where(eq(user.id, owner.userId));
-  expect([row?.timeZone, row?.hourCycle]).toEqual(["Asia/Tokyo", "h12"]);
-  await open("security");
-  const changed = page.getByRole("row").filter({ hasText: "Preferences changed" });
-  await changed.locator("time").hover();
-  await expect.poll(() => changed.locator("time").getAttribute("title")).toMatch(/ [ap]m GMT\+9$/);
-  await expectAccessible(page);
-});
+test.runIf(isThorough)(
+  "ORG-4 ORG-10 time zone and clock are chosen under Preferences and hold for times on screen; the change is listed",
+  async () => {
+    await open("preferences");
+    const form = page.getByRole("form", { name: "Time" });
+    await form.getByLabel("Time zone").click();
+    await page.getByRole("option", { name: "Asia/Tokyo" }).click();
+    await form.getByText("12 hours").click();
+    await form.getByText("22 Nov 2026, 3:05:00 am GMT+9").waitFor();
+    await expectAccessible(page);
+    await form.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Preferences saved").waitFor();
+    const [row] = await site.db.select().from(user).where(eq(user.id, owner.userId));
+    expect([row?.timeZone, row?.hourCycle]).toEqual(["Asia/Tokyo", "h12"]);
+    await open("security");
+    const changed = page.getByRole("row").filter({ hasText: "Preferences changed" });
+    await changed.locator("time").hover();
+    await expect.poll(() => changed.locator("time").getAttribute("title")).toMatch(/ [ap]m GMT\+9$/);
+    await expectAccessible(page);
+  },
+);
 
 test.runIf(isThorough)(
   "ORG-4 ORG-7 sessions show their device and address; others are ended one by one or together",

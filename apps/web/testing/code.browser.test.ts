@@ -288,16 +288,19 @@ test.runIf(isThorough)(
   },
 );
 
-test("CAP-5 ERR-1 who may not start builds sees no link to the code and is refused its page", async () => {
-  const { name } = await code.deploy("closed");
-  const viewer = await seededMember(site.url, site.db);
-  const { id: organizationId } = owner.organization;
-  await site.db.update(member).set({ organizationId, role: "viewer" }).where(eq(member.userId, viewer.userId));
-  const theirs = await browser.signedInPage(site.url, viewer);
-  await theirs.goto(`${site.url}/${owner.organization.slug}/${name}/deployments`);
-  await theirs.getByRole("link", { name: "Deployments" }).first().waitFor();
-  expect(await theirs.getByRole("link", { name: "Code", exact: true }).count()).toBe(0);
-  const answer = await theirs.goto(address(name));
-  expect(answer?.status()).toBe(403);
-  await theirs.getByRole("heading", { name: "Access Denied" }).waitFor();
-});
+test.runIf(isThorough)(
+  "CAP-5 ERR-1 who may not start builds sees no link to the code and is refused its page",
+  async () => {
+    const { name } = await code.deploy("closed");
+    const viewer = await seededMember(site.url, site.db);
+    const { id: organizationId } = owner.organization;
+    await site.db.update(member).set({ organizationId, role: "viewer" }).where(eq(member.userId, viewer.userId));
+    const theirs = await browser.signedInPage(site.url, viewer);
+    await theirs.goto(`${site.url}/${owner.organization.slug}/${name}/deployments`);
+    await theirs.getByRole("link", { name: "Deployments" }).first().waitFor();
+    expect(await theirs.getByRole("link", { name: "Code", exact: true }).count()).toBe(0);
+    const answer = await theirs.goto(address(name));
+    expect(answer?.status()).toBe(403);
+    await theirs.getByRole("heading", { name: "Access Denied" }).waitFor();
+  },
+);

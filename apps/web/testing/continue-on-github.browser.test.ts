@@ -8,6 +8,7 @@ import { commitFiles, git, makeRepository } from "@towpath/git/testing";
 import { and, eq, like } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { openSiteWithGitHub } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -84,74 +85,78 @@ const rowsOf = (...names: readonly string[]) =>
     ),
   );
 
-test("SRC-3 UI-2 a repository moves to a person's account by keyboard: through GitHub, past a refusal, with all of its servers", async () => {
-  await makeStored("weather", "weather", "storms");
-  await page.goto(`${site.url}/${owner.organization.slug}/${server("weather")}`);
-  await page.locator("#change").getByRole("link", { name: "Continue on GitHub" }).press("Enter");
-  await page.waitForURL(/\/settings#source$/);
-  const section = page.getByRole("region", { name: "Continue on GitHub" });
-  await section.getByRole("button", { name: "Continue on GitHub" }).press("Enter");
-  await section.getByText("No GitHub account is connected").waitFor();
-  expect(await section.getByRole("link", { name: "Connect GitHub" }).getAttribute("href")).toBe(
-    `/${owner.organization.slug}/settings/github`,
-  );
-  await expectAccessibleInBothThemes(page);
+test.runIf(isThorough)(
+  "SRC-3 UI-2 a repository moves to a person's account by keyboard: through GitHub, past a refusal, with all of its servers",
+  async () => {
+    await makeStored("weather", "weather", "storms");
+    await page.goto(`${site.url}/${owner.organization.slug}/${server("weather")}`);
+    await page.locator("#change").getByRole("link", { name: "Continue on GitHub" }).press("Enter");
+    await page.waitForURL(/\/settings#source$/);
+    const section = page.getByRole("region", { name: "Continue on GitHub" });
+    await section.getByRole("button", { name: "Continue on GitHub" }).press("Enter");
+    await section.getByText("No GitHub account is connected").waitFor();
+    expect(await section.getByRole("link", { name: "Connect GitHub" }).getAttribute("href")).toBe(
+      `/${owner.organization.slug}/settings/github`,
+    );
+    await expectAccessibleInBothThemes(page);
 
-  [acme, ada] = [await connect("acme", "Organization"), await connect("ada", "User")];
-  await page.reload();
-  await section.getByRole("button", { name: "Continue on GitHub" }).press("Enter");
-  const form = section.getByRole("form", { name: "Continue on GitHub" });
-  await form.getByRole("combobox", { name: "GitHub account" }).press("Enter");
-  await page.getByRole("option", { name: "ada" }).click();
-  expect(await form.getByLabel("Name on GitHub").inputValue()).toBe("weather");
-  await form.getByLabel("Name on GitHub").fill("a b");
-  await form.getByRole("button", { name: "Move to GitHub" }).press("Enter");
-  await form.getByText("contains only letters, numbers").waitFor();
-  await form.getByText(new RegExp(`The servers ${server("storms")}, ${server("weather")} are built`)).waitFor();
-  await expectAccessibleInBothThemes(page);
-  await form.getByLabel("Name on GitHub").fill("rainy-weather");
-  await form.getByRole("combobox", { name: "Who can see it" }).press("Enter");
-  await page.getByRole("option", { name: "Public" }).click();
-  await form.getByText("Everyone, with all of its history.").waitFor();
+    [acme, ada] = [await connect("acme", "Organization"), await connect("ada", "User")];
+    await page.reload();
+    await section.getByRole("button", { name: "Continue on GitHub" }).press("Enter");
+    const form = section.getByRole("form", { name: "Continue on GitHub" });
+    await form.getByRole("combobox", { name: "GitHub account" }).press("Enter");
+    await page.getByRole("option", { name: "ada" }).click();
+    expect(await form.getByLabel("Name on GitHub").inputValue()).toBe("weather");
+    await form.getByLabel("Name on GitHub").fill("a b");
+    await form.getByRole("button", { name: "Move to GitHub" }).press("Enter");
+    await form.getByText("contains only letters, numbers").waitFor();
+    await form.getByText(new RegExp(`The servers ${server("storms")}, ${server("weather")} are built`)).waitFor();
+    await expectAccessibleInBothThemes(page);
+    await form.getByLabel("Name on GitHub").fill("rainy-weather");
+    await form.getByRole("combobox", { name: "Who can see it" }).press("Enter");
+    await page.getByRole("option", { name: "Public" }).click();
+    await form.getByText("Everyone, with all of its history.").waitFor();
 
-  // GitHub asks ada, and the form is as it was.
-  await page.context().request.post(`${gitHub.url}/login`, { form: { existing: "ada", return_to: "/" } });
-  await form.getByRole("button", { name: "Move to GitHub" }).press("Enter");
-  await page.getByRole("button", { name: /^Authorize/ }).click();
-  await form.getByText("You signed in to GitHub as ada.").waitFor();
-  expect(await form.getByLabel("Name on GitHub").inputValue()).toBe("rainy-weather");
-  expect(await form.getByRole("combobox", { name: "Who can see it" }).textContent()).toContain("Public");
-  await expectAccessibleInBothThemes(page);
-  await gitHub.setPushRule('echo "error: GH013: Push cannot contain secrets." >&2\nexit 1');
-  await form.getByRole("button", { name: "Move to GitHub" }).press("Enter");
-  await form.getByText("The repository was not moved").waitFor();
-  await form.getByText(/GH013: Push cannot contain secrets.*Revoke the secret/).waitFor();
-  await expectAccessibleInBothThemes(page);
-  for (const row of await rowsOf("weather", "storms")) expect(row).toMatchObject({ installationId: null });
+    // GitHub asks ada, and the form is as it was.
+    await page.context().request.post(`${gitHub.url}/login`, { form: { existing: "ada", return_to: "/" } });
+    await form.getByRole("button", { name: "Move to GitHub" }).press("Enter");
+    await page.getByRole("button", { name: /^Authorize/ }).click();
+    await form.getByText("You signed in to GitHub as ada.").waitFor();
+    expect(await form.getByLabel("Name on GitHub").inputValue()).toBe("rainy-weather");
+    expect(await form.getByRole("combobox", { name: "Who can see it" }).textContent()).toContain("Public");
+    await expectAccessibleInBothThemes(page);
+    await gitHub.setPushRule('echo "error: GH013: Push cannot contain secrets." >&2\nexit 1');
+    await form.getByRole("button", { name: "Move to GitHub" }).press("Enter");
+    await form.getByText("The repository was not moved").waitFor();
+    await form.getByText(/GH013: Push cannot contain secrets.*Revoke the secret/).waitFor();
+    await expectAccessibleInBothThemes(page);
+    for (const row of await rowsOf("weather", "storms")) expect(row).toMatchObject({ installationId: null });
 
-  await gitHub.setPushRule(null);
-  const builds = await site.db.$count(build);
-  await form.getByRole("button", { name: "Move to GitHub" }).press("Enter");
-  const source = page.locator("#source");
-  await source.getByText("The repository continues as ada/rainy-weather").waitFor();
-  await source.getByText(`git remote set-url origin ${gitHub.url}/ada/rainy-weather.git`).waitFor();
-  await source.getByRole("link", { name: "ada/rainy-weather" }).waitFor();
-  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toContain("continues as");
-  await expectAccessibleInBothThemes(page);
-  expect(await refsAt("ada", "rainy-weather")).toEqual(everything);
-  for (const row of await rowsOf("weather", "storms"))
-    expect(row).toMatchObject({
-      installationId: ada,
-      repositoryFullName: "ada/rainy-weather",
-      repositoryPrivate: false,
-    });
-  expect(await site.db.$count(build)).toBe(builds);
+    await gitHub.setPushRule(null);
+    const builds = await site.db.$count(build);
+    await form.getByRole("button", { name: "Move to GitHub" }).press("Enter");
+    const source = page.locator("#source");
+    await source.getByText("The repository continues as ada/rainy-weather").waitFor();
+    await source.getByText(`git remote set-url origin ${gitHub.url}/ada/rainy-weather.git`).waitFor();
+    await source.getByRole("link", { name: "ada/rainy-weather" }).waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toContain("continues as");
+    await expectAccessibleInBothThemes(page);
+    expect(await refsAt("ada", "rainy-weather")).toEqual(everything);
+    for (const row of await rowsOf("weather", "storms"))
+      expect(row).toMatchObject({
+        installationId: ada,
+        repositoryFullName: "ada/rainy-weather",
+        repositoryPrivate: false,
+      });
+    expect(await site.db.$count(build)).toBe(builds);
 
-  // Git shows where to push.
-  const refused = await git(work(), "push", pushUrl("weather"), "main").catch((error) => String(error.stderr));
-  expect(refused).toContain(`git remote set-url origin ${gitHub.url}/ada/rainy-weather.git`);
-  expect(await git(work(), "ls-remote", pushUrl("weather"), "main")).toContain("refs/heads/main");
-}, 300_000);
+    // Git shows where to push.
+    const refused = await git(work(), "push", pushUrl("weather"), "main").catch((error) => String(error.stderr));
+    expect(refused).toContain(`git remote set-url origin ${gitHub.url}/ada/rainy-weather.git`);
+    expect(await git(work(), "ls-remote", pushUrl("weather"), "main")).toContain("refs/heads/main");
+  },
+  300_000,
+);
 
 test("SRC-3 ERR-1 over REST, to an organization as the App; a person's account needs an empty repository; refusals by field", async () => {
   await makeStored("rain", "rain");

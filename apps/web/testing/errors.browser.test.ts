@@ -141,37 +141,40 @@ test("CAP-6 on a phone an error's title has the width of its row", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test("CAP-6 errors are found by text and tool, and resolved, ignored and reopened, several at once and by keyboard", async () => {
-  await raise("x", { tool: "order", exception: "OSError: no disk" });
-  await raise("y", { tool: "refund", exception: "ValueError: not paid" });
-  await page.goto(address("/errors"));
-  await expect.poll(() => rows().count()).toBe(3);
-  await expectAccessibleInBothThemes(page);
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await page.keyboard.press("/");
-  await page.keyboard.type("DISK");
-  await expect.poll(() => rows().count()).toBe(1);
-  await page.keyboard.press("ArrowDown");
-  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("OSError: no disk");
-  await page.keyboard.press("o");
-  await page.getByRole("heading", { level: 1, name: "OSError: no disk" }).waitFor();
-  await page.getByRole("button", { name: "Ignore" }).click();
-  await see("Ignored 1 error");
-  await page.getByRole("button", { name: "Reopen" }).click();
-  await see("Reopened 1 error");
+test.runIf(isThorough)(
+  "CAP-6 errors are found by text and tool, and resolved, ignored and reopened, several at once and by keyboard",
+  async () => {
+    await raise("x", { tool: "order", exception: "OSError: no disk" });
+    await raise("y", { tool: "refund", exception: "ValueError: not paid" });
+    await page.goto(address("/errors"));
+    await expect.poll(() => rows().count()).toBe(3);
+    await expectAccessibleInBothThemes(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.keyboard.press("/");
+    await page.keyboard.type("DISK");
+    await expect.poll(() => rows().count()).toBe(1);
+    await page.keyboard.press("ArrowDown");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("OSError: no disk");
+    await page.keyboard.press("o");
+    await page.getByRole("heading", { level: 1, name: "OSError: no disk" }).waitFor();
+    await page.getByRole("button", { name: "Ignore" }).click();
+    await see("Ignored 1 error");
+    await page.getByRole("button", { name: "Reopen" }).click();
+    await see("Reopened 1 error");
 
-  await page.goto(address("/errors"));
-  await expect.poll(() => rows().count()).toBe(3);
-  for (const key of ["j", "x", "j", "x", "e"]) await page.keyboard.press(key);
-  await see("Resolved 2 errors");
-  await expect.poll(() => rows().count()).toBe(1);
-  await page.getByRole("radio", { name: /^Resolved/ }).click();
-  await expect.poll(() => rows().count()).toBe(2);
-  await page.getByRole("checkbox", { name: "Select all errors" }).check();
-  await page.getByRole("button", { name: "Reopen" }).click();
-  await see("Reopened 2 errors");
-  await see("Nothing is resolved");
-});
+    await page.goto(address("/errors"));
+    await expect.poll(() => rows().count()).toBe(3);
+    for (const key of ["j", "x", "j", "x", "e"]) await page.keyboard.press(key);
+    await see("Resolved 2 errors");
+    await expect.poll(() => rows().count()).toBe(1);
+    await page.getByRole("radio", { name: /^Resolved/ }).click();
+    await expect.poll(() => rows().count()).toBe(2);
+    await page.getByRole("checkbox", { name: "Select all errors" }).check();
+    await page.getByRole("button", { name: "Reopen" }).click();
+    await see("Reopened 2 errors");
+    await see("Nothing is resolved");
+  },
+);
 
 test.runIf(isThorough)(
   "CAP-6 a resolved error comes back with a newer deployment, and viewers change nothing",

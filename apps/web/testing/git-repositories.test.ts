@@ -164,54 +164,70 @@ test("SRC-3 ERR-1 people with no, a wrong, a revoked or a lesser key, and strang
   expect(chunked.status).toBe(401);
 }, 60_000);
 
-test("SRC-3 the commands that the page shows work as they are, with a key that ends and is stored nowhere", async () => {
-  const { organization } = owner;
-  await call(key, "POST", "/repositories", { name: "copied" });
-  const make = (who: Member) =>
-    callServerFunction(who.visitor, "source.makeGitCredential", "POST", { orgSlug: organization.slug, name: "copied" });
-  const made = (await answerOf(make(owner))) as { commands: { clone: string; push: string }; password: string };
-  const shell = (command: string, cwd: string) =>
-    promisify(exec)(command, { cwd, env: { ...gitEnvironment(cwd), GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c" } });
-  await shell(made.commands.push, work());
-  await shell(made.commands.clone, directory);
-  expect(await git(work("copied"), "rev-parse", "HEAD")).toBe(await git(work(), "rev-parse", "HEAD"));
-  const { stdout } = await promisify(execFile)("grep", ["-rc", made.password, work("copied/.git/config")]).catch(
-    (error: { stdout: string }) => error,
-  );
-  expect(stdout.trim()).toBe("0");
-  const { rows } = await site.pool.query<{ name: string; hours: string }>(
-    "SELECT name, extract(epoch FROM expires_at - now()) / 3600 AS hours FROM apikey WHERE name LIKE 'git push%'",
-  );
-  expect(rows).toMatchObject([{ name: "git push to copied" }]);
-  expect(Number(rows[0]?.hours)).toBeGreaterThan(7.9);
-  expect(Number(rows[0]?.hours)).toBeLessThanOrEqual(8);
-  expect((await make(others)).status).toBe(403);
-}, 60_000);
+test.runIf(isThorough)(
+  "SRC-3 the commands that the page shows work as they are, with a key that ends and is stored nowhere",
+  async () => {
+    const { organization } = owner;
+    await call(key, "POST", "/repositories", { name: "copied" });
+    const make = (who: Member) =>
+      callServerFunction(who.visitor, "source.makeGitCredential", "POST", {
+        orgSlug: organization.slug,
+        name: "copied",
+      });
+    const made = (await answerOf(make(owner))) as { commands: { clone: string; push: string }; password: string };
+    const shell = (command: string, cwd: string) =>
+      promisify(exec)(command, {
+        cwd,
+        env: { ...gitEnvironment(cwd), GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c" },
+      });
+    await shell(made.commands.push, work());
+    await shell(made.commands.clone, directory);
+    expect(await git(work("copied"), "rev-parse", "HEAD")).toBe(await git(work(), "rev-parse", "HEAD"));
+    const { stdout } = await promisify(execFile)("grep", ["-rc", made.password, work("copied/.git/config")]).catch(
+      (error: { stdout: string }) => error,
+    );
+    expect(stdout.trim()).toBe("0");
+    const { rows } = await site.pool.query<{ name: string; hours: string }>(
+      "SELECT name, extract(epoch FROM expires_at - now()) / 3600 AS hours FROM apikey WHERE name LIKE 'git push%'",
+    );
+    expect(rows).toMatchObject([{ name: "git push to copied" }]);
+    expect(Number(rows[0]?.hours)).toBeGreaterThan(7.9);
+    expect(Number(rows[0]?.hours)).toBeLessThanOrEqual(8);
+    expect((await make(others)).status).toBe(403);
+  },
+  60_000,
+);
 
-test("SRC-3 OPS-4 an archive becomes a commit by REST; hostile ones are refused with the reason", async () => {
-  await call(key, "POST", "/repositories", { name: "uploads" });
-  const upload = async (bytes: Uint8Array, query = "", by = key) => {
-    const response = await fetch(`${site.url}/api/v1/repositories/uploads/commits${query}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${by}`, "content-type": "application/zip" },
-      body: Buffer.from(bytes),
+test.runIf(isThorough)(
+  "SRC-3 OPS-4 an archive becomes a commit by REST; hostile ones are refused with the reason",
+  async () => {
+    await call(key, "POST", "/repositories", { name: "uploads" });
+    const upload = async (bytes: Uint8Array, query = "", by = key) => {
+      const response = await fetch(`${site.url}/api/v1/repositories/uploads/commits${query}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${by}`, "content-type": "application/zip" },
+        body: Buffer.from(bytes),
+      });
+      return { status: response.status, answer: await response.json() };
+    };
+    const zip = (content: string) => makeZip([{ name: "echo/server.py", content }]);
+    const first = await upload(zip("one"), "?message=First&expectedHead=");
+    expect(first).toMatchObject({
+      status: 200,
+      answer: { branch: "main", changed: true, commit: { message: "First" } },
     });
-    return { status: response.status, answer: await response.json() };
-  };
-  const zip = (content: string) => makeZip([{ name: "echo/server.py", content }]);
-  const first = await upload(zip("one"), "?message=First&expectedHead=");
-  expect(first).toMatchObject({ status: 200, answer: { branch: "main", changed: true, commit: { message: "First" } } });
-  expect((await upload(zip("one"))).answer).toMatchObject({ changed: false, commit: first.answer.commit });
-  expect((await upload(zip("two"), "?expectedHead=")).status).toBe(409);
-  const next = await upload(zip("x".repeat(5 << 20)), `?branch=fix&message=Two`);
-  expect(next).toMatchObject({ status: 200, answer: { branch: "fix" } });
-  expect(await upload(makeZip([{ name: "../x", content: "y" }]))).toMatchObject({
-    status: 422,
-    answer: { error: { code: "invalid_input", fields: { archive: expect.stringContaining("leads out") } } },
-  });
-  expect((await upload(zip("two"), "", (await keyOf(others)).key)).status).toBe(404);
-  expect((await upload(zip("two"), "?unknown=1")).status).toBe(400);
-});
+    expect((await upload(zip("one"))).answer).toMatchObject({ changed: false, commit: first.answer.commit });
+    expect((await upload(zip("two"), "?expectedHead=")).status).toBe(409);
+    const next = await upload(zip("x".repeat(5 << 20)), `?branch=fix&message=Two`);
+    expect(next).toMatchObject({ status: 200, answer: { branch: "fix" } });
+    expect(await upload(makeZip([{ name: "../x", content: "y" }]))).toMatchObject({
+      status: 422,
+      answer: { error: { code: "invalid_input", fields: { archive: expect.stringContaining("leads out") } } },
+    });
+    expect((await upload(zip("two"), "", (await keyOf(others)).key)).status).toBe(404);
+    expect((await upload(zip("two"), "?unknown=1")).status).toBe(400);
+  },
+);
 
 test.runIf(isThorough)(
   "SRC-3 git continues at the new address once the organization is renamed, with any source of the key; others find nothing",

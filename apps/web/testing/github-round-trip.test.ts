@@ -4,6 +4,7 @@ import { gitHubSettings } from "@towpath/github-stand-in";
 import { freePort } from "@towpath/role/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { startFakeGitHub } from "./fake-github.ts";
 import { openSite } from "./site.ts";
 import { answerOf, callServerFunction, type Member, newVisitor, samplePassword, seededMember } from "./visitor.ts";
@@ -101,26 +102,29 @@ test("ONB-2 a new installation is recorded once GitHub has confirmed its owner",
   expect(await installationsOf(member)).toEqual([102]);
 });
 
-test("GH-1 ONB-2 a user who can read an account's repository but doesn't administer the account can't claim its installation", async () => {
-  const member = await seededMember(site.url, site.db);
-  const claim = async (installationId: number) => {
-    const { state } = await begin(member, true);
-    const query = { state, installation_id: String(installationId), setup_action: "install", code: codeOf("ada") };
-    return callback(member, query, "setup");
-  };
-  for (const [id, login] of [
-    [104, "reads-one"],
-    [105, "invited-to"],
-    [106, "outside-of"],
-    [108, "somebody"],
-  ] as const) {
-    expect(await claim(id)).toContain(`problem=not_admin&account=${login}`);
-  }
-  expect(await claim(107)).toContain("problem=unverified&account=silent-about");
-  expect(await installationsOf(member)).toEqual([]);
-  const page = await member.visitor.get(await claim(104));
-  expect(await page.text()).toContain("Only an administrator of reads-one can connect it");
-});
+test.runIf(isThorough)(
+  "GH-1 ONB-2 a user who can read an account's repository but doesn't administer the account can't claim its installation",
+  async () => {
+    const member = await seededMember(site.url, site.db);
+    const claim = async (installationId: number) => {
+      const { state } = await begin(member, true);
+      const query = { state, installation_id: String(installationId), setup_action: "install", code: codeOf("ada") };
+      return callback(member, query, "setup");
+    };
+    for (const [id, login] of [
+      [104, "reads-one"],
+      [105, "invited-to"],
+      [106, "outside-of"],
+      [108, "somebody"],
+    ] as const) {
+      expect(await claim(id)).toContain(`problem=not_admin&account=${login}`);
+    }
+    expect(await claim(107)).toContain("problem=unverified&account=silent-about");
+    expect(await installationsOf(member)).toEqual([]);
+    const page = await member.visitor.get(await claim(104));
+    expect(await page.text()).toContain("Only an administrator of reads-one can connect it");
+  },
+);
 
 test("GH-1 a second organization of Towpath can claim an installation only if its user administers the account, too", async () => {
   const query = { installation_id: "102", setup_action: "install" };
@@ -147,7 +151,7 @@ test("a state that is unknown, missing, used or expired records nothing", async 
   expect(await installationsOf(member)).toEqual([]);
 });
 
-test("a state can't be used in another session, and the attempt uses it up", async () => {
+test.runIf(isThorough)("a state can't be used in another session, and the attempt uses it up", async () => {
   const victim = await seededMember(site.url, site.db);
   const attacker = await seededMember(site.url, site.db);
   const { state } = await begin(attacker);
@@ -207,7 +211,7 @@ test("GH-4 ONB-3 a user OAuth URL stands for what to do after it, and is refused
   expect([taken.status, taken.text]).toEqual([422, expect.stringContaining("This project name is already taken")]);
 });
 
-test("GH-4 exchanging a code performs its state's purpose, and returns the next path", async () => {
+test.runIf(isThorough)("GH-4 exchanging a code performs its state's purpose, and returns the next path", async () => {
   const member = await seededMember(site.url, site.db);
   const exchange = (input: unknown) => callServerFunction(member.visitor, "github-user.exchangeCode", "POST", input);
   const { state } = await begin(member);

@@ -3,6 +3,7 @@ import { seedProject } from "@towpath/core/testing";
 import { githubInstallation, member, organization, session, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { sharedSite } from "./site.ts";
 import { callServerFunction, newVisitor, seededMember, signedUpVisitor } from "./visitor.ts";
 
@@ -16,7 +17,7 @@ test("PUB-4 visitors see the landing page, whose canonical URL is the site's roo
   expect(html).toMatch(new RegExp(`<link rel="canonical" href="${site.url}/"`));
 });
 
-test("PUB-1 the public bar has the links of the specification, on every public page", async () => {
+test.runIf(isThorough)("PUB-1 the public bar has the links of the specification, on every public page", async () => {
   for (const path of ["/", "/blog", "/docs", "/pricing"]) {
     const html = await (await newVisitor(site.url).get(path)).text();
     // Without the footer and the menu of phones, which link to the same pages.
@@ -161,7 +162,7 @@ test("AUTH-5 a sync that fails is logged, and the page is shown all the same", a
   });
 });
 
-test("AUTH-7 a profile that is not found is logged and read as none", async () => {
+test.runIf(isThorough)("AUTH-7 a profile that is not found is logged and read as none", async () => {
   const [member, other] = [await seededMember(site.url, site.db), await seededMember(site.url, site.db)];
   const before = site.output().length;
   const read = (userId: string) => callServerFunction(member.visitor, "session.getProfile", "GET", { userId });

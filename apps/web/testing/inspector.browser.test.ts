@@ -186,56 +186,62 @@ test.runIf(isThorough)(
   },
 );
 
-test("PRJ-4 a link fills in its arguments and calls nothing; an unknown tool, branch or prompt isn't replaced by another", async () => {
-  const calls = received("tools/call").length;
-  await page.goto(address(`?tool=work#args=${btoa('{"steps":7}').replace(/=+$/, "")}`));
-  await page.getByText("Filled in from a link").waitFor();
-  expect(await page.getByLabel(/^steps/).inputValue()).toBe("7");
-  await page.getByRole("option", { name: /^show/ }).click();
-  await page.getByText("Filled in from a link").waitFor({ state: "detached" });
-  expect(received("tools/call").length).toBe(calls);
-  await page.goto(address("?tool=gone"));
-  await page.getByText("No tool called").waitFor();
-  await expect.poll(() => callButton().count()).toBe(0);
-  await expectAccessible(page);
-  await page.goto(address(`?branchId=${newId()}`));
-  await page.getByText("Branch not found").waitFor();
-});
+test.runIf(isThorough)(
+  "PRJ-4 a link fills in its arguments and calls nothing; an unknown tool, branch or prompt isn't replaced by another",
+  async () => {
+    const calls = received("tools/call").length;
+    await page.goto(address(`?tool=work#args=${btoa('{"steps":7}').replace(/=+$/, "")}`));
+    await page.getByText("Filled in from a link").waitFor();
+    expect(await page.getByLabel(/^steps/).inputValue()).toBe("7");
+    await page.getByRole("option", { name: /^show/ }).click();
+    await page.getByText("Filled in from a link").waitFor({ state: "detached" });
+    expect(received("tools/call").length).toBe(calls);
+    await page.goto(address("?tool=gone"));
+    await page.getByText("No tool called").waitFor();
+    await expect.poll(() => callButton().count()).toBe(0);
+    await expectAccessible(page);
+    await page.goto(address(`?branchId=${newId()}`));
+    await page.getByText("Branch not found").waitFor();
+  },
+);
 
-test("PRJ-4 a preview's calls go to the preview over a connection of its own, and production's to production", async () => {
-  const branchId = newId();
-  const label = `${own.name}-try`.slice(0, 60);
-  await site.db.insert(branch).values({ id: branchId, projectId: own.id, name: "try" });
-  const tools = manifest.tools.filter(({ tool_name: name }) => name === "fails" || name === "work");
-  const version = { label, environment: "preview", manifest: { ...manifest, tools } } as const;
-  await seedLiveVersion(site.db, { id: own.id, branchId }, version);
-  server.requests.length = 0;
-  const paths = (method: string) => received(method).map(({ path }) => path);
+test.runIf(isThorough)(
+  "PRJ-4 a preview's calls go to the preview over a connection of its own, and production's to production",
+  async () => {
+    const branchId = newId();
+    const label = `${own.name}-try`.slice(0, 60);
+    await site.db.insert(branch).values({ id: branchId, projectId: own.id, name: "try" });
+    const tools = manifest.tools.filter(({ tool_name: name }) => name === "fails" || name === "work");
+    const version = { label, environment: "preview", manifest: { ...manifest, tools } } as const;
+    await seedLiveVersion(site.db, { id: own.id, branchId }, version);
+    server.requests.length = 0;
+    const paths = (method: string) => received(method).map(({ path }) => path);
 
-  await page.goto(address(`?tool=work&branchId=${branchId}`));
-  await page.getByRole("combobox", { name: "Branch" }).getByText("try").waitFor();
-  const list = page.getByRole("listbox", { name: "tools" });
-  await expect.poll(() => list.getByRole("option").allTextContents()).toHaveLength(2);
-  await page.getByLabel(/^steps/).fill("1");
-  await callButton().click();
-  await result().getByText("done", { exact: true }).waitFor();
-  await page.getByRole("option", { name: /^fails/ }).click();
-  await page.getByRole("heading", { name: "fails", exact: true }).waitFor();
-  await callButton().click();
-  await result().getByText("no such account").waitFor();
-  const preview = `/${label}/mcp`;
-  expect([paths("server/discover"), paths("tools/call")]).toEqual([[preview], [preview, preview]]);
+    await page.goto(address(`?tool=work&branchId=${branchId}`));
+    await page.getByRole("combobox", { name: "Branch" }).getByText("try").waitFor();
+    const list = page.getByRole("listbox", { name: "tools" });
+    await expect.poll(() => list.getByRole("option").allTextContents()).toHaveLength(2);
+    await page.getByLabel(/^steps/).fill("1");
+    await callButton().click();
+    await result().getByText("done", { exact: true }).waitFor();
+    await page.getByRole("option", { name: /^fails/ }).click();
+    await page.getByRole("heading", { name: "fails", exact: true }).waitFor();
+    await callButton().click();
+    await result().getByText("no such account").waitFor();
+    const preview = `/${label}/mcp`;
+    expect([paths("server/discover"), paths("tools/call")]).toEqual([[preview], [preview, preview]]);
 
-  await page.getByRole("combobox", { name: "Branch" }).click();
-  await page.getByRole("option", { name: /production/ }).click();
-  await page.getByRole("option", { name: /^book/ }).waitFor();
-  await page.getByRole("option", { name: /^fails/ }).click();
-  await page.getByRole("heading", { name: "fails", exact: true }).waitFor();
-  await callButton().click();
-  const production = `/${own.name}/mcp`;
-  await expect.poll(() => paths("tools/call")).toEqual([preview, preview, production]);
-  expect(paths("server/discover")).toEqual([preview, production]);
-});
+    await page.getByRole("combobox", { name: "Branch" }).click();
+    await page.getByRole("option", { name: /production/ }).click();
+    await page.getByRole("option", { name: /^book/ }).waitFor();
+    await page.getByRole("option", { name: /^fails/ }).click();
+    await page.getByRole("heading", { name: "fails", exact: true }).waitFor();
+    await callButton().click();
+    const production = `/${own.name}/mcp`;
+    await expect.poll(() => paths("tools/call")).toEqual([preview, preview, production]);
+    expect(paths("server/discover")).toEqual([preview, production]);
+  },
+);
 
 test.runIf(isThorough)(
   "PRJ-4 fields take no text before the arguments of an earlier visit are in them, so none is lost",

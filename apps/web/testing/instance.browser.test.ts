@@ -94,7 +94,7 @@ test.runIf(isThorough)(
   },
 );
 
-test("RUN-1 without a runner the panel says since when the state is unknown", async () => {
+test.runIf(isThorough)("RUN-1 without a runner the panel says since when the state is unknown", async () => {
   await report(weak, new Date(Date.now() - 10 * 60_000));
   await open("settings/instance");
   await page.getByText("Unknown since 10m ago").waitFor();
@@ -160,28 +160,31 @@ test("OPS-3 the Instance page names version, commit and schema of the release", 
   expect(await release.getByRole("definition").allInnerTexts()).toEqual([version, commit, schema]);
 });
 
-test("OPS-3 the Instance page shows the last scheduled back-up, and in red one that failed or is too old", async () => {
-  const card = page.getByLabel("Back-ups", { exact: true });
-  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
-  await open("settings/instance");
-  await card.getByText("None are made by schedule.").waitFor();
-  expect(await card.getByRole("link").getAttribute("href")).toBe("/docs/operating#back-ups");
-  await beginScheduledBackup(site.db, { everyHours: 24, now: hoursAgo(3) });
-  await open("settings/instance");
-  await card.getByText("Not made yet").waitFor();
-  const made = { name: "towpath-20261126T090000Z.age", bytes: 12_340_000 };
-  await endScheduledBackup(site.db, { now: hoursAgo(2), problem: null, made });
-  await open("settings/instance");
-  await card.getByText("Up to date").waitFor();
-  await card.getByText("The last one was made 2h ago: towpath-20261126T090000Z.age, 12.3 MB.").waitFor();
-  await expectAccessibleInBothThemes(page);
-  await endScheduledBackup(site.db, { now: hoursAgo(1), problem: "The disk is full.", made: null });
-  await open("settings/instance");
-  await card.getByText("Failed", { exact: true }).waitFor();
-  await card.getByText("The newest attempt failed: The disk is full. It is repeated").waitFor();
-  await endScheduledBackup(site.db, { now: hoursAgo(49), problem: null, made });
-  await open("settings/instance");
-  await card.getByText("Too old").waitFor();
-  await card.getByText("so the worker may not run").waitFor();
-  await expectAccessible(page);
-});
+test.runIf(isThorough)(
+  "OPS-3 the Instance page shows the last scheduled back-up, and in red one that failed or is too old",
+  async () => {
+    const card = page.getByLabel("Back-ups", { exact: true });
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+    await open("settings/instance");
+    await card.getByText("None are made by schedule.").waitFor();
+    expect(await card.getByRole("link").getAttribute("href")).toBe("/docs/operating#back-ups");
+    await beginScheduledBackup(site.db, { everyHours: 24, now: hoursAgo(3) });
+    await open("settings/instance");
+    await card.getByText("Not made yet").waitFor();
+    const made = { name: "towpath-20261126T090000Z.age", bytes: 12_340_000 };
+    await endScheduledBackup(site.db, { now: hoursAgo(2), problem: null, made });
+    await open("settings/instance");
+    await card.getByText("Up to date").waitFor();
+    await card.getByText("The last one was made 2h ago: towpath-20261126T090000Z.age, 12.3 MB.").waitFor();
+    await expectAccessibleInBothThemes(page);
+    await endScheduledBackup(site.db, { now: hoursAgo(1), problem: "The disk is full.", made: null });
+    await open("settings/instance");
+    await card.getByText("Failed", { exact: true }).waitFor();
+    await card.getByText("The newest attempt failed: The disk is full. It is repeated").waitFor();
+    await endScheduledBackup(site.db, { now: hoursAgo(49), problem: null, made });
+    await open("settings/instance");
+    await card.getByText("Too old").waitFor();
+    await card.getByText("so the worker may not run").waitFor();
+    await expectAccessible(page);
+  },
+);

@@ -241,31 +241,34 @@ test("AUTH-3 when a session ends at the issuer, the one that began with it ends 
   expect(await isSignedIn(second)).toBe(true);
 });
 
-test("AUTH-3 a logout token that the issuer did not sign, or that is an ID token, ends nothing", async () => {
-  const visitor = newVisitor(site.url);
-  await roundTrip(visitor, "jo");
-  const [stored] = await site.db.select().from(account).where(eq(account.accountId, "jo"));
-  const { privateKey } = await generateKeyPair("RS256");
-  const forged = await new SignJWT({
-    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
-    sub: "jo",
-    jti: "1",
-  })
-    .setProtectedHeader({ alg: "RS256", typ: "logout+jwt" })
-    .setIssuer(issuer.url)
-    .setAudience("towpath")
-    .setIssuedAt()
-    .setExpirationTime("2m")
-    .sign(privateKey);
-  for (const token of [forged, stored?.idToken ?? "", "", "a.b.c"]) {
-    const answer = await fetch(`${site.url}/api/auth/backchannel-logout`, {
-      method: "POST",
-      body: new URLSearchParams({ logout_token: token }),
-    });
-    expect(answer.status).toBe(400);
-  }
-  expect((await visitor.get("/account")).status).toBe(200);
-});
+test.runIf(isThorough)(
+  "AUTH-3 a logout token that the issuer did not sign, or that is an ID token, ends nothing",
+  async () => {
+    const visitor = newVisitor(site.url);
+    await roundTrip(visitor, "jo");
+    const [stored] = await site.db.select().from(account).where(eq(account.accountId, "jo"));
+    const { privateKey } = await generateKeyPair("RS256");
+    const forged = await new SignJWT({
+      events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+      sub: "jo",
+      jti: "1",
+    })
+      .setProtectedHeader({ alg: "RS256", typ: "logout+jwt" })
+      .setIssuer(issuer.url)
+      .setAudience("towpath")
+      .setIssuedAt()
+      .setExpirationTime("2m")
+      .sign(privateKey);
+    for (const token of [forged, stored?.idToken ?? "", "", "a.b.c"]) {
+      const answer = await fetch(`${site.url}/api/auth/backchannel-logout`, {
+        method: "POST",
+        body: new URLSearchParams({ logout_token: token }),
+      });
+      expect(answer.status).toBe(400);
+    }
+    expect((await visitor.get("/account")).status).toBe(200);
+  },
+);
 
 test("ORG-7 the issuer's settings are changed there: no password and no second factor here", async () => {
   const visitor = newVisitor(site.url);
@@ -284,69 +287,75 @@ test("ORG-7 the issuer's settings are changed there: no password and no second f
   expect([reset.status, await reset.text()]).toEqual([501, expect.stringContaining("OpenID Connect provider")]);
 });
 
-test("GW-5 AUTH-1 a client's request is kept through the issuer's sign-in to consent, code and token", async () => {
-  const organization = await seedOrganization(site.db);
-  const { id: projectId, name } = await seedProject(site.db, organization, { authMode: "towpath-cloud" });
-  await seedExternalRoute(site.db, projectId, name);
-  const redirectUri = "https://app.example/callback";
-  const metadata = { client_name: "App", redirect_uris: [redirectUri], token_endpoint_auth_method: "none" };
-  const registered = await fetch(`${site.url}/oauth/register`, { method: "POST", body: JSON.stringify(metadata) });
-  const { client_id: clientId } = (await registered.json()) as { client_id: string };
-  const codeVerifier = randomBytes(32).toString("base64url");
-  const parameters = new URLSearchParams({
-    client_id: clientId,
-    redirect_uri: redirectUri,
-    response_type: "code",
-    state: "s1 & more",
-    code_challenge: createHash("sha256").update(codeVerifier).digest("base64url"),
-    code_challenge_method: "S256",
-    resource: `http://localhost:8080/${name}/mcp`,
-  });
-  const visitor = newVisitor(site.url);
-  const consent = (await visitor.get(`/oauth/authorize?${parameters}`)).headers.get("location") ?? "";
-  const login = (await visitor.get(consent)).headers.get("location") ?? "";
-  const atIssuer = (await visitor.get(login)).headers.get("location") ?? "";
-  expect(new URL(atIssuer).origin).toBe(issuer.url);
-  const back = await visitor.get(await signIn(atIssuer, "member"));
-  expect(back.headers.get("location")).toBe(`${site.url}${consent}`);
+test.runIf(isThorough)(
+  "GW-5 AUTH-1 a client's request is kept through the issuer's sign-in to consent, code and token",
+  async () => {
+    const organization = await seedOrganization(site.db);
+    const { id: projectId, name } = await seedProject(site.db, organization, { authMode: "towpath-cloud" });
+    await seedExternalRoute(site.db, projectId, name);
+    const redirectUri = "https://app.example/callback";
+    const metadata = { client_name: "App", redirect_uris: [redirectUri], token_endpoint_auth_method: "none" };
+    const registered = await fetch(`${site.url}/oauth/register`, { method: "POST", body: JSON.stringify(metadata) });
+    const { client_id: clientId } = (await registered.json()) as { client_id: string };
+    const codeVerifier = randomBytes(32).toString("base64url");
+    const parameters = new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      response_type: "code",
+      state: "s1 & more",
+      code_challenge: createHash("sha256").update(codeVerifier).digest("base64url"),
+      code_challenge_method: "S256",
+      resource: `http://localhost:8080/${name}/mcp`,
+    });
+    const visitor = newVisitor(site.url);
+    const consent = (await visitor.get(`/oauth/authorize?${parameters}`)).headers.get("location") ?? "";
+    const login = (await visitor.get(consent)).headers.get("location") ?? "";
+    const atIssuer = (await visitor.get(login)).headers.get("location") ?? "";
+    expect(new URL(atIssuer).origin).toBe(issuer.url);
+    const back = await visitor.get(await signIn(atIssuer, "member"));
+    expect(back.headers.get("location")).toBe(`${site.url}${consent}`);
 
-  const request = new URL(consent, site.url).searchParams.get("request") ?? "";
-  const read = () => callServerFunction(visitor, "oauth.getConsent", "GET", { request });
-  expect((await read()).text).toContain("not_a_member");
-  const [signedIn] = await site.db.select().from(account).where(eq(account.accountId, "member"));
-  const row = { id: newId(), organizationId: organization.id, userId: signedIn?.userId ?? "", role: "member" };
-  await site.db.insert(member).values(row);
-  expect((await read()).text).toContain("member@example.com");
-  const { text } = await callServerFunction(visitor, "oauth.approveConsent", "POST", { request });
-  const code = /[?&]code=([\w-]+)/.exec(text)?.[1] ?? "";
-  const fields = { grant_type: "authorization_code", client_id: clientId, code, code_verifier: codeVerifier };
-  const issued = await fetch(`${site.url}/oauth/token`, { method: "POST", body: new URLSearchParams(fields) });
-  expect(await issued.json()).toMatchObject({ token_type: "Bearer", scope: "mcp" });
-});
+    const request = new URL(consent, site.url).searchParams.get("request") ?? "";
+    const read = () => callServerFunction(visitor, "oauth.getConsent", "GET", { request });
+    expect((await read()).text).toContain("not_a_member");
+    const [signedIn] = await site.db.select().from(account).where(eq(account.accountId, "member"));
+    const row = { id: newId(), organizationId: organization.id, userId: signedIn?.userId ?? "", role: "member" };
+    await site.db.insert(member).values(row);
+    expect((await read()).text).toContain("member@example.com");
+    const { text } = await callServerFunction(visitor, "oauth.approveConsent", "POST", { request });
+    const code = /[?&]code=([\w-]+)/.exec(text)?.[1] ?? "";
+    const fields = { grant_type: "authorization_code", client_id: clientId, code, code_verifier: codeVerifier };
+    const issued = await fetch(`${site.url}/oauth/token`, { method: "POST", body: new URLSearchParams(fields) });
+    expect(await issued.json()).toMatchObject({ token_type: "Bearer", scope: "mcp" });
+  },
+);
 
-test("ORG-6 with an issuer an invitation's link survives the round trip, and only the account with its address joins", async () => {
-  const organization = await seedOrganization(site.db);
-  const email = `${newId()}@example.com`;
-  const ctx = testContext(site.db, organization.owner, { dashboardUrl: site.url, mail: null });
-  const { invited } = await inviteMembers({
-    ctx,
-    input: { orgSlug: organization.slug, emails: [email], role: "member" },
-  });
-  const link = new URL(invited[0]?.link ?? "");
-  const path = `${link.pathname}?token=${link.searchParams.get("token")}`;
-  const data = { invitationId: link.pathname.split("/").at(-1), token: link.searchParams.get("token") };
-  const accept = (visitor: Visitor) => callServerFunction(visitor, "invitation.acceptInvitation", "POST", data);
-  const stranger = newVisitor(site.url);
-  await roundTrip(stranger, `${newId()}~other-${email}`, path);
-  expect((await accept(stranger)).status).toBe(403);
-  const visitor = newVisitor(site.url);
-  expect(await (await visitor.get(path)).text()).toContain(`/login?returnTo=${encodeURIComponent(path)}`);
-  const back = await roundTrip(visitor, `${newId()}~${email}`, path);
-  expect(back.headers.get("location")).toBe(`${site.url}${path}`);
-  expect((await accept(visitor)).status).toBe(200);
-  const roles = await site.db
-    .select({ role: member.role })
-    .from(member)
-    .where(eq(member.organizationId, organization.id));
-  expect(roles.map(({ role }) => role).toSorted()).toEqual(["member", "owner"]);
-});
+test.runIf(isThorough)(
+  "ORG-6 with an issuer an invitation's link survives the round trip, and only the account with its address joins",
+  async () => {
+    const organization = await seedOrganization(site.db);
+    const email = `${newId()}@example.com`;
+    const ctx = testContext(site.db, organization.owner, { dashboardUrl: site.url, mail: null });
+    const { invited } = await inviteMembers({
+      ctx,
+      input: { orgSlug: organization.slug, emails: [email], role: "member" },
+    });
+    const link = new URL(invited[0]?.link ?? "");
+    const path = `${link.pathname}?token=${link.searchParams.get("token")}`;
+    const data = { invitationId: link.pathname.split("/").at(-1), token: link.searchParams.get("token") };
+    const accept = (visitor: Visitor) => callServerFunction(visitor, "invitation.acceptInvitation", "POST", data);
+    const stranger = newVisitor(site.url);
+    await roundTrip(stranger, `${newId()}~other-${email}`, path);
+    expect((await accept(stranger)).status).toBe(403);
+    const visitor = newVisitor(site.url);
+    expect(await (await visitor.get(path)).text()).toContain(`/login?returnTo=${encodeURIComponent(path)}`);
+    const back = await roundTrip(visitor, `${newId()}~${email}`, path);
+    expect(back.headers.get("location")).toBe(`${site.url}${path}`);
+    expect((await accept(visitor)).status).toBe(200);
+    const roles = await site.db
+      .select({ role: member.role })
+      .from(member)
+      .where(eq(member.organizationId, organization.id));
+    expect(roles.map(({ role }) => role).toSorted()).toEqual(["member", "owner"]);
+  },
+);

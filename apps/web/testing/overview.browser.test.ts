@@ -154,26 +154,29 @@ test.runIf(isThorough)(
   },
 );
 
-test("RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and the way to its log", async () => {
-  const project = await liveProject();
-  await site.db.insert(instance).values({
-    id: newId(),
-    deploymentId: project.deploymentId,
-    state: "crashed",
-    exitCode: 3,
-    endReason: "it exited with status 3",
-    endedAt: new Date(Date.now() - hour),
-  });
-  await open(project.name);
-  await see("The server crashed");
-  await see("It exited with status 3. The next call starts it again");
-  // In the first line, in place of "Live".
-  await page.getByText("Crashed", { exact: true }).waitFor();
-  await page.getByRole("button", { name: new RegExp(`${project.name} ?, Crashed`) }).waitFor();
-  await expectAccessible(page);
-  await page.getByRole("link", { name: "Open server log" }).click();
-  await page.waitForURL(`**/${project.name}/server-logs/${project.buildId}`);
-});
+test.runIf(isThorough)(
+  "RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and the way to its log",
+  async () => {
+    const project = await liveProject();
+    await site.db.insert(instance).values({
+      id: newId(),
+      deploymentId: project.deploymentId,
+      state: "crashed",
+      exitCode: 3,
+      endReason: "it exited with status 3",
+      endedAt: new Date(Date.now() - hour),
+    });
+    await open(project.name);
+    await see("The server crashed");
+    await see("It exited with status 3. The next call starts it again");
+    // In the first line, in place of "Live".
+    await page.getByText("Crashed", { exact: true }).waitFor();
+    await page.getByRole("button", { name: new RegExp(`${project.name} ?, Crashed`) }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Open server log" }).click();
+    await page.waitForURL(`**/${project.name}/server-logs/${project.buildId}`);
+  },
+);
 
 test("CAP-1 RUN-6 the crash of a caller's own instance is shown as that person's, and the server is live", async () => {
   const project = await liveProject();
@@ -338,25 +341,28 @@ test.runIf(isThorough)(
   },
 );
 
-test("ORG-2 the list is sorted by calls: the busiest server first, one that was never called last", async () => {
-  const mine = await seededMember(site.url, site.db);
-  const seeded = async () => ({
-    ...(await seedProject(site.db, mine.organization)),
-    deploymentId: newId(),
-    buildId: "",
-  });
-  const [idle, busy, quiet] = [await seeded(), await seeded(), await seeded()];
-  await call(quiet, [1]);
-  await call(busy, [1, 2, 3]);
-  const theirs = await browser.signedInPage(site.url, mine);
-  await theirs.goto(`${site.url}/${mine.organization.slug}/servers`);
-  const header = theirs.getByRole("columnheader", { name: "Calls, 24 h" });
-  const names = () => theirs.getByRole("table", { name: "Servers" }).locator("[data-row]").allTextContents();
-  await header.getByRole("button").press("Enter");
-  await expect.poll(() => header.getAttribute("aria-sort")).toBe("ascending");
-  await header.getByRole("button").press("Enter");
-  await expect.poll(names).toEqual([busy.name, quiet.name, idle.name]);
-});
+test.runIf(isThorough)(
+  "ORG-2 the list is sorted by calls: the busiest server first, one that was never called last",
+  async () => {
+    const mine = await seededMember(site.url, site.db);
+    const seeded = async () => ({
+      ...(await seedProject(site.db, mine.organization)),
+      deploymentId: newId(),
+      buildId: "",
+    });
+    const [idle, busy, quiet] = [await seeded(), await seeded(), await seeded()];
+    await call(quiet, [1]);
+    await call(busy, [1, 2, 3]);
+    const theirs = await browser.signedInPage(site.url, mine);
+    await theirs.goto(`${site.url}/${mine.organization.slug}/servers`);
+    const header = theirs.getByRole("columnheader", { name: "Calls, 24 h" });
+    const names = () => theirs.getByRole("table", { name: "Servers" }).locator("[data-row]").allTextContents();
+    await header.getByRole("button").press("Enter");
+    await expect.poll(() => header.getAttribute("aria-sort")).toBe("ascending");
+    await header.getByRole("button").press("Enter");
+    await expect.poll(names).toEqual([busy.name, quiet.name, idle.name]);
+  },
+);
 
 test.runIf(isThorough)(
   "ORG-2 on a phone the sort buttons are above the cards, large enough to tap; a list of one has none",

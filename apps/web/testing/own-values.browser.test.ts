@@ -82,7 +82,7 @@ test.runIf(isThorough)(
   },
 );
 
-test("CAP-1 without such servers, the page says what it is for", async () => {
+test.runIf(isThorough)("CAP-1 without such servers, the page says what it is for", async () => {
   const other = await seededMember(site.url, site.db);
   const fresh = await browser.signedInPage(site.url, other);
   await fresh.goto(`${site.url}/${other.organization.slug}/settings/my-values`);

@@ -82,28 +82,31 @@ test.runIf(isThorough)(
   },
 );
 
-test("BLD-17 OPS-4 over REST, as the terminal does: a server is made, is left alone if nothing changed, and keeps to its package", async () => {
-  const deploy = async (body: object) => {
-    const response = await fetch(`${site.url}/api/v1/packages`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${site.operatorToken}`, "content-type": "application/json" },
-      body: JSON.stringify({ organization: owner.organization.slug, name: "till-server", ...body }),
+test.runIf(isThorough)(
+  "BLD-17 OPS-4 over REST, as the terminal does: a server is made, is left alone if nothing changed, and keeps to its package",
+  async () => {
+    const deploy = async (body: object) => {
+      const response = await fetch(`${site.url}/api/v1/packages`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${site.operatorToken}`, "content-type": "application/json" },
+        body: JSON.stringify({ organization: owner.organization.slug, name: "till-server", ...body }),
+      });
+      return { status: response.status, answer: await response.json() };
+    };
+    const first = await deploy({ packageName: "shop_mcp", version: "1.9.0", authMode: "towpath-public" });
+    expect(first).toMatchObject({ status: 200, answer: { created: true, build: { packageVersion: "1.9.0" } } });
+    const again = await deploy({ packageName: "shop-mcp", version: "1.9.0" });
+    expect(again.answer).toMatchObject({ created: false, build: { id: first.answer.build.id } });
+    const newer = await deploy({ packageName: "shop-mcp", follow: true });
+    expect(newer.answer).toMatchObject({
+      created: true,
+      build: { packageVersion: "1.10.0" },
+      project: { authMode: "towpath-public", package: { name: "shop-mcp", follows: true } },
     });
-    return { status: response.status, answer: await response.json() };
-  };
-  const first = await deploy({ packageName: "shop_mcp", version: "1.9.0", authMode: "towpath-public" });
-  expect(first).toMatchObject({ status: 200, answer: { created: true, build: { packageVersion: "1.9.0" } } });
-  const again = await deploy({ packageName: "shop-mcp", version: "1.9.0" });
-  expect(again.answer).toMatchObject({ created: false, build: { id: first.answer.build.id } });
-  const newer = await deploy({ packageName: "shop-mcp", follow: true });
-  expect(newer.answer).toMatchObject({
-    created: true,
-    build: { packageVersion: "1.10.0" },
-    project: { authMode: "towpath-public", package: { name: "shop-mcp", follows: true } },
-  });
-  const other = await deploy({ packageName: "other-mcp" });
-  expect(other).toMatchObject({ status: 409, answer: { error: { code: "conflict" } } });
-  expect(other.answer.error.message).toBe("till-server deploys from the package shop-mcp. Choose another name.");
-  const unknown = await deploy({ packageName: "nothing-mcp", name: "other-server" });
-  expect(unknown).toMatchObject({ status: 422, answer: { error: { fields: { packageName: expect.any(String) } } } });
-});
+    const other = await deploy({ packageName: "other-mcp" });
+    expect(other).toMatchObject({ status: 409, answer: { error: { code: "conflict" } } });
+    expect(other.answer.error.message).toBe("till-server deploys from the package shop-mcp. Choose another name.");
+    const unknown = await deploy({ packageName: "nothing-mcp", name: "other-server" });
+    expect(unknown).toMatchObject({ status: 422, answer: { error: { fields: { packageName: expect.any(String) } } } });
+  },
+);

@@ -3,6 +3,7 @@ import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -39,7 +40,7 @@ async function dataOf(page: Page, open: () => Promise<void>): Promise<readonly s
 const namesOf = (batch: string) =>
   (JSON.parse(batch) as string[]).map((url) => url.split("?", 1)[0]?.slice(11)).join(" + ");
 
-test("CAP-7 from page to page of a server, the data of a page arrives in one response", async () => {
+test.runIf(isThorough)("CAP-7 from page to page of a server, the data of a page arrives in one response", async () => {
   const page = await browser.signedInPage(site.url, owner);
   // Nothing that repeats is asked for meanwhile.
   await page.clock.install();

@@ -89,34 +89,37 @@ test("UI-4 one press opens a popup that loads late, and a failed load is reporte
   await expect.poll(() => page.getByRole("menu").evaluate(hasFocus)).toBe(true);
 });
 
-test("UI-4 a dialog leaves the page where it is, and shades it up to the edge, scroll bar included", async () => {
-  // Contexts of the shared browser have no scroll bars.
-  const own = await launchChromium({ ignoreDefaultArgs: ["--hide-scrollbars"] });
-  try {
-    for (const colorScheme of ["light", "dark"] as const) {
-      const context = await own.newContext({ viewport: { width: 1280, height: 400 }, colorScheme });
-      await signIn(context, site.url, owner);
-      page = await newPage(context);
-      await open("settings/api-keys");
-      const left = () => page.locator("h1").evaluate((title) => title.getBoundingClientRect().x);
-      const width = () => page.evaluate(() => document.documentElement.clientWidth);
-      const before = await left();
-      expect(await width()).toBeLessThan(1280);
-      await page.keyboard.press("Shift+?");
-      await dialog().waitFor();
-      expect(await left()).toBe(before);
-      // Beside the scroll bar's place, and in it: as dark as the page.
-      const shades = async () => {
-        const strip = await page.screenshot({ clip: { x: 1250, y: 200, width: 28, height: 1 } });
-        return await brightness(context, strip.toString("base64"));
-      };
-      await expect.poll(async () => spread(await shades())).toBeLessThanOrEqual(2);
-      await context.close();
+test.runIf(isThorough)(
+  "UI-4 a dialog leaves the page where it is, and shades it up to the edge, scroll bar included",
+  async () => {
+    // Contexts of the shared browser have no scroll bars.
+    const own = await launchChromium({ ignoreDefaultArgs: ["--hide-scrollbars"] });
+    try {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const context = await own.newContext({ viewport: { width: 1280, height: 400 }, colorScheme });
+        await signIn(context, site.url, owner);
+        page = await newPage(context);
+        await open("settings/api-keys");
+        const left = () => page.locator("h1").evaluate((title) => title.getBoundingClientRect().x);
+        const width = () => page.evaluate(() => document.documentElement.clientWidth);
+        const before = await left();
+        expect(await width()).toBeLessThan(1280);
+        await page.keyboard.press("Shift+?");
+        await dialog().waitFor();
+        expect(await left()).toBe(before);
+        // Beside the scroll bar's place, and in it: as dark as the page.
+        const shades = async () => {
+          const strip = await page.screenshot({ clip: { x: 1250, y: 200, width: 28, height: 1 } });
+          return await brightness(context, strip.toString("base64"));
+        };
+        await expect.poll(async () => spread(await shades())).toBeLessThanOrEqual(2);
+        await context.close();
+      }
+    } finally {
+      await own.close();
     }
-  } finally {
-    await own.close();
-  }
-});
+  },
+);
 
 const spread = (values: readonly number[]) => Math.max(...values) - Math.min(...values);
 

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { SaxesParser } from "saxes";
 import { expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { commands } from "../../cli/src/commands/table.ts";
 import { postMetaSchema } from "../src/features/site/blog/post.schema.ts";
 import { publishedPosts } from "../src/features/site/blog/publish-posts.ts";
@@ -32,17 +33,20 @@ async function documentAt(path: string) {
   };
 }
 
-test("PUB-7 the blog lists three posts of early September 2025, newest first, with a link to the feed", async () => {
-  const { html, status } = await documentAt("/blog");
-  expect(status).toBe(200);
-  const listed = [...html.matchAll(/<a href="\/blog\/([^"]+)"/g)].map(([, slug]) => slug);
-  expect(listed).toEqual(slugs);
-  const days = [...html.matchAll(/<time dateTime="(2025-09-0\d)T/g)].map(([, day]) => day);
-  expect(days).toEqual(days.toSorted().toReversed());
-  expect(days.length).toBe(3);
-  expect(html).toMatch(/<a href="\/rss.xml"[^>]*>.*?RSS feed/);
-  expect(html).toMatch(/<link rel="alternate" type="application\/rss\+xml"/);
-});
+test.runIf(isThorough)(
+  "PUB-7 the blog lists three posts of early September 2025, newest first, with a link to the feed",
+  async () => {
+    const { html, status } = await documentAt("/blog");
+    expect(status).toBe(200);
+    const listed = [...html.matchAll(/<a href="\/blog\/([^"]+)"/g)].map(([, slug]) => slug);
+    expect(listed).toEqual(slugs);
+    const days = [...html.matchAll(/<time dateTime="(2025-09-0\d)T/g)].map(([, day]) => day);
+    expect(days).toEqual(days.toSorted().toReversed());
+    expect(days.length).toBe(3);
+    expect(html).toMatch(/<a href="\/rss.xml"[^>]*>.*?RSS feed/);
+    expect(html).toMatch(/<link rel="alternate" type="application\/rss\+xml"/);
+  },
+);
 
 const page = (publishedAt: string, draft?: boolean) => ({
   frontMatter: postMetaSchema.parse({

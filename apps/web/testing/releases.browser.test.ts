@@ -6,6 +6,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { and, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -95,18 +96,21 @@ test("CAP-8 a release is watched on Overview and Deployments, moved to its next 
   expect(ended).toMatchObject({ state: "went-back", share: 0 });
 });
 
-test("CAP-8 PRJ-5 the log names the version that answered, and the figures lead to one version's calls", async () => {
-  const { here } = await seedRelease();
-  await page.goto(here);
-  await panel()
-    .getByRole("link", { name: `6 calls of ${version} in the log` })
-    .click();
-  await page.waitForURL(/\/logs\?/);
-  const rows = page.getByRole("table", { name: "Requests" }).getByRole("row");
-  await expect.poll(() => rows.count()).toBe(7);
-  await page.goto(`${here}/logs`);
-  await page.getByRole("table", { name: "Requests" }).getByText(version).first().waitFor();
-});
+test.runIf(isThorough)(
+  "CAP-8 PRJ-5 the log names the version that answered, and the figures lead to one version's calls",
+  async () => {
+    const { here } = await seedRelease();
+    await page.goto(here);
+    await panel()
+      .getByRole("link", { name: `6 calls of ${version} in the log` })
+      .click();
+    await page.waitForURL(/\/logs\?/);
+    const rows = page.getByRole("table", { name: "Requests" }).getByRole("row");
+    await expect.poll(() => rows.count()).toBe(7);
+    await page.goto(`${here}/logs`);
+    await page.getByRole("table", { name: "Requests" }).getByText(version).first().waitFor();
+  },
+);
 
 test("CAP-8 viewers see a release, and no buttons", async () => {
   const { here } = await seedRelease();
@@ -119,39 +123,45 @@ test("CAP-8 viewers see a release, and no buttons", async () => {
   await setRole("owner");
 });
 
-test("CAP-8 how versions are released is set on the settings page, and what is out of bounds is named", async () => {
-  const { here, id } = await seedTwoVersions();
-  await page.goto(`${here}/settings#releases`);
-  const form = page.getByRole("form", { name: "Releases" });
-  await form.getByRole("switch", { name: "Release gradually" }).click();
-  await form.getByLabel("Minutes a step").fill("0");
-  await form.getByRole("radio", { name: "Owners", exact: true }).click();
-  await form.getByRole("button", { name: "Save releases" }).click();
-  await form.getByText("Minutes a step must be 1 or more").waitFor();
-  await form.getByLabel("Minutes a step").fill("30");
-  await page.keyboard.press("Enter");
-  await form.getByText("Saved. It applies to the next build.").waitFor();
-  await expectAccessible(page);
-  const [stored] = await site.db.select().from(releasePolicy).where(eq(releasePolicy.projectId, id));
-  expect(stored).toMatchObject({ isGradual: true, minutesPerStep: 30, approval: "owner" });
-});
+test.runIf(isThorough)(
+  "CAP-8 how versions are released is set on the settings page, and what is out of bounds is named",
+  async () => {
+    const { here, id } = await seedTwoVersions();
+    await page.goto(`${here}/settings#releases`);
+    const form = page.getByRole("form", { name: "Releases" });
+    await form.getByRole("switch", { name: "Release gradually" }).click();
+    await form.getByLabel("Minutes a step").fill("0");
+    await form.getByRole("radio", { name: "Owners", exact: true }).click();
+    await form.getByRole("button", { name: "Save releases" }).click();
+    await form.getByText("Minutes a step must be 1 or more").waitFor();
+    await form.getByLabel("Minutes a step").fill("30");
+    await page.keyboard.press("Enter");
+    await form.getByText("Saved. It applies to the next build.").waitFor();
+    await expectAccessible(page);
+    const [stored] = await site.db.select().from(releasePolicy).where(eq(releasePolicy.projectId, id));
+    expect(stored).toMatchObject({ isGradual: true, minutesPerStep: 30, approval: "owner" });
+  },
+);
 
-test("CAP-8 a deployment that waits for an approval says so everywhere, and goes live with it", async () => {
-  const { here, id, newer } = await seedTwoVersions();
-  await site.db.insert(releasePolicy).values({ projectId: id, approval: "admin" });
-  const waiting = { deploymentId: newer.deploymentId, projectId: id, isGradual: false, requestedAt: new Date() };
-  await site.db.insert(deploymentApproval).values(waiting);
-  await page.goto(here);
-  await page.getByText("A new version waits for approval").waitFor();
-  await expectAccessible(page);
-  expect(await page.getByRole("link", { name: "Review it" }).getAttribute("href")).toContain("/build-logs/");
-  await page.goto(`${here}/deployments`);
-  await page.getByRole("table", { name: "Builds" }).getByText("Waits for approval").waitFor();
-  await page.getByRole("link", { name: "Answer faster" }).first().click();
-  await page.getByText("It goes live once an admin of this organization has approved it.").waitFor();
-  await expectAccessible(page);
-  await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByRole("heading", { name: /^Live/ }).waitFor();
-  const isLive = and(eq(route.projectId, id), eq(route.deploymentId, newer.deploymentId));
-  expect(await site.db.$count(route, isLive)).toBe(1);
-});
+test.runIf(isThorough)(
+  "CAP-8 a deployment that waits for an approval says so everywhere, and goes live with it",
+  async () => {
+    const { here, id, newer } = await seedTwoVersions();
+    await site.db.insert(releasePolicy).values({ projectId: id, approval: "admin" });
+    const waiting = { deploymentId: newer.deploymentId, projectId: id, isGradual: false, requestedAt: new Date() };
+    await site.db.insert(deploymentApproval).values(waiting);
+    await page.goto(here);
+    await page.getByText("A new version waits for approval").waitFor();
+    await expectAccessible(page);
+    expect(await page.getByRole("link", { name: "Review it" }).getAttribute("href")).toContain("/build-logs/");
+    await page.goto(`${here}/deployments`);
+    await page.getByRole("table", { name: "Builds" }).getByText("Waits for approval").waitFor();
+    await page.getByRole("link", { name: "Answer faster" }).first().click();
+    await page.getByText("It goes live once an admin of this organization has approved it.").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByRole("heading", { name: /^Live/ }).waitFor();
+    const isLive = and(eq(route.projectId, id), eq(route.deploymentId, newer.deploymentId));
+    expect(await site.db.$count(route, isLive)).toBe(1);
+  },
+);

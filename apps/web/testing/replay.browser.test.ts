@@ -10,6 +10,7 @@ import { createSecretBox } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, openBrowser, overflowOf } from "./browser.ts";
 import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -97,32 +98,35 @@ async function sample(): Promise<void> {
   await site.db.insert(sampledCall).values(call);
 }
 
-test("CAP-4 the settings say what is stored, switch replays on, mark tools, and delete all of it again", async () => {
-  await page.goto(`${path()}/settings#replay`);
-  const card = page.locator("#replay");
-  await card.getByText("Nothing is replayed on pull requests from forks.").waitFor();
-  const stored = async () => (await site.db.select().from(project).where(eq(project.id, own.id)))[0]?.replay;
-  expect(await stored()).toBeNull();
-  await card.getByLabel("Sample and replay calls of production").click();
-  const wait = { timeout: 15_000 };
-  await expect.poll(stored, wait).toEqual({ tools: [], isRequired: false, calls: 50, seconds: 45, keepDays: 14 });
-  // While one change is saved, there is no other.
-  const saved = () => expect.poll(() => card.locator("[aria-readonly=true], [readonly]").count(), wait).toBe(0);
-  await saved();
-  await card.getByText("Fail checks where answers are different").click();
-  await expect.poll(stored, wait).toMatchObject({ isRequired: true });
-  await expect.poll(() => card.getByLabel("Fail checks where answers are different").isChecked(), wait).toBe(true);
-  await saved();
-  const [other] = await card.getByRole("group").getByRole("checkbox").all();
-  await other?.click();
-  await expect.poll(async () => ((await stored()) as { tools: string[] }).tools.length, wait).toBe(1);
-  await expectAccessible(page);
-  await sample();
-  await saved();
-  await card.getByLabel("Sample and replay calls of production").click();
-  await expect.poll(stored, wait).toBeNull();
-  expect(await site.db.$count(sampledCall, eq(sampledCall.projectId, own.id))).toBe(0);
-});
+test.runIf(isThorough)(
+  "CAP-4 the settings say what is stored, switch replays on, mark tools, and delete all of it again",
+  async () => {
+    await page.goto(`${path()}/settings#replay`);
+    const card = page.locator("#replay");
+    await card.getByText("Nothing is replayed on pull requests from forks.").waitFor();
+    const stored = async () => (await site.db.select().from(project).where(eq(project.id, own.id)))[0]?.replay;
+    expect(await stored()).toBeNull();
+    await card.getByLabel("Sample and replay calls of production").click();
+    const wait = { timeout: 15_000 };
+    await expect.poll(stored, wait).toEqual({ tools: [], isRequired: false, calls: 50, seconds: 45, keepDays: 14 });
+    // While one change is saved, there is no other.
+    const saved = () => expect.poll(() => card.locator("[aria-readonly=true], [readonly]").count(), wait).toBe(0);
+    await saved();
+    await card.getByText("Fail checks where answers are different").click();
+    await expect.poll(stored, wait).toMatchObject({ isRequired: true });
+    await expect.poll(() => card.getByLabel("Fail checks where answers are different").isChecked(), wait).toBe(true);
+    await saved();
+    const [other] = await card.getByRole("group").getByRole("checkbox").all();
+    await other?.click();
+    await expect.poll(async () => ((await stored()) as { tools: string[] }).tools.length, wait).toBe(1);
+    await expectAccessible(page);
+    await sample();
+    await saved();
+    await card.getByLabel("Sample and replay calls of production").click();
+    await expect.poll(stored, wait).toBeNull();
+    expect(await site.db.$count(sampledCall, eq(sampledCall.projectId, own.id))).toBe(0);
+  },
+);
 
 test("CAP-4 a preview's page shows what became different; one call and all are replayed by keyboard; viewers only read", async () => {
   await page.goto(`${path()}/build-logs/${preview.buildId}#replayed-calls`);

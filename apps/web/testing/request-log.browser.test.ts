@@ -148,7 +148,7 @@ test.runIf(isThorough)(
   },
 );
 
-test("PRJ-5 messages of the protocol are shown on request, which is remembered", async () => {
+test.runIf(isThorough)("PRJ-5 messages of the protocol are shown on request, which is remembered", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await open();
   await expect.poll(() => rows().count()).toBe(3);

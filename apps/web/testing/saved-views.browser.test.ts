@@ -130,40 +130,43 @@ test.runIf(isThorough)(
   },
 );
 
-test("CAP-7 a shared view with its order opens for a viewer, also from the palette, who can't change it", async () => {
-  await open("/sessions?timeRange=7d");
-  await page.getByRole("columnheader", { name: "Calls" }).getByRole("button").click();
-  await expect.poll(search).toContain("order=Calls");
-  await choose("Save as a view…");
-  await dialog().getByLabel("Name").fill("Quiet sessions");
-  await dialog().getByText("Share with all members").click();
-  await dialog().getByRole("button", { name: "Save view" }).click();
-  await dialog().waitFor({ state: "detached" });
-  const viewer = await seededMember(site.url, site.db);
-  const joined = { organizationId: owner.organization.id, role: "viewer" };
-  await site.db.update(member).set(joined).where(eq(member.userId, viewer.userId));
-  const theirs = await browser.signedInPage(site.url, viewer);
-  await open("", theirs);
-  await theirs.keyboard.press("Control+K");
-  await theirs.getByRole("combobox").fill("quiet");
-  await theirs.getByRole("option", { name: /Quiet sessions/ }).click();
-  await expect
-    .poll(() => Object.fromEntries(new URLSearchParams(searchOf(theirs))))
-    .toEqual({ timeRange: "7d", order: "Calls" });
-  const sorted = () => theirs.getByRole("columnheader", { name: "Calls" }).getAttribute("aria-sort");
-  await expect.poll(sorted).toBe("ascending");
-  await choose("Manage views…", theirs);
-  await dialog(theirs).getByText("Shared", { exact: true }).waitFor();
-  expect(
-    await dialog(theirs)
-      .getByRole("button", { name: /^(Rename|Delete)/ })
-      .count(),
-  ).toBe(0);
-  await theirs.keyboard.press("Escape");
-  await choose("Save as a view…", theirs);
-  expect(await dialog(theirs).getByText("Share with all members").count()).toBe(0);
-  await theirs.context().close();
-});
+test.runIf(isThorough)(
+  "CAP-7 a shared view with its order opens for a viewer, also from the palette, who can't change it",
+  async () => {
+    await open("/sessions?timeRange=7d");
+    await page.getByRole("columnheader", { name: "Calls" }).getByRole("button").click();
+    await expect.poll(search).toContain("order=Calls");
+    await choose("Save as a view…");
+    await dialog().getByLabel("Name").fill("Quiet sessions");
+    await dialog().getByText("Share with all members").click();
+    await dialog().getByRole("button", { name: "Save view" }).click();
+    await dialog().waitFor({ state: "detached" });
+    const viewer = await seededMember(site.url, site.db);
+    const joined = { organizationId: owner.organization.id, role: "viewer" };
+    await site.db.update(member).set(joined).where(eq(member.userId, viewer.userId));
+    const theirs = await browser.signedInPage(site.url, viewer);
+    await open("", theirs);
+    await theirs.keyboard.press("Control+K");
+    await theirs.getByRole("combobox").fill("quiet");
+    await theirs.getByRole("option", { name: /Quiet sessions/ }).click();
+    await expect
+      .poll(() => Object.fromEntries(new URLSearchParams(searchOf(theirs))))
+      .toEqual({ timeRange: "7d", order: "Calls" });
+    const sorted = () => theirs.getByRole("columnheader", { name: "Calls" }).getAttribute("aria-sort");
+    await expect.poll(sorted).toBe("ascending");
+    await choose("Manage views…", theirs);
+    await dialog(theirs).getByText("Shared", { exact: true }).waitFor();
+    expect(
+      await dialog(theirs)
+        .getByRole("button", { name: /^(Rename|Delete)/ })
+        .count(),
+    ).toBe(0);
+    await theirs.keyboard.press("Escape");
+    await choose("Save as a view…", theirs);
+    expect(await dialog(theirs).getByText("Share with all members").count()).toBe(0);
+    await theirs.context().close();
+  },
+);
 
 const pages: Readonly<Record<string, readonly [path: string, query: string]>> = {
   users: ["/users", "timeRange=7d"],
@@ -207,35 +210,38 @@ test.runIf(isThorough)("CAP-7 the organization's lists have views: servers and t
   expect(await site.db.$count(savedView, ofOrganization)).toBe(2);
 });
 
-test("CAP-7 a server's own icon is shown in the list and on its page, from this site and as a picture only", async () => {
-  const bytes = png(96, 96, project.name);
-  const hash = sha256(bytes);
-  const icon = { projectId: project.id, hash, contentType: "image/png", bytes, createdAt: new Date() };
-  await site.db.insert(serverIcon).values(icon);
-  await site.db.update(build).set({ iconHash: hash }).where(eq(build.projectId, project.id));
-  const shown = () =>
-    page
-      .getByRole("main")
-      .locator(`img[src="/api/icons/${hash}"]`)
-      .first()
-      .evaluate((image: HTMLImageElement) => image.naturalWidth);
-  await page.goto(`${site.url}/${owner.organization.slug}/servers?type=all`);
-  await expect.poll(shown).toBe(96);
-  await page.goto(address(""));
-  await expect.poll(shown).toBe(96);
-  const answer = await fetch(`${site.url}/api/icons/${hash}`);
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
-    "content-type": "image/png",
-    "x-content-type-options": "nosniff",
-    "content-security-policy": expect.stringMatching(/default-src 'none'.*sandbox/),
-  });
-  expect((await fetch(`${site.url}/api/icons/${"x".repeat(43)}`)).status).toBe(404);
-  // An icon of a version that is gone: the letter instead.
-  await site.db.delete(serverIcon).where(eq(serverIcon.projectId, project.id));
-  await site.db
-    .update(build)
-    .set({ iconHash: `${hash.slice(0, -1)}_` })
-    .where(eq(build.projectId, project.id));
-  await page.goto(address(""));
-  await expect.poll(() => page.getByRole("main").locator("img[src^='/api/icons/']").count()).toBe(0);
-});
+test.runIf(isThorough)(
+  "CAP-7 a server's own icon is shown in the list and on its page, from this site and as a picture only",
+  async () => {
+    const bytes = png(96, 96, project.name);
+    const hash = sha256(bytes);
+    const icon = { projectId: project.id, hash, contentType: "image/png", bytes, createdAt: new Date() };
+    await site.db.insert(serverIcon).values(icon);
+    await site.db.update(build).set({ iconHash: hash }).where(eq(build.projectId, project.id));
+    const shown = () =>
+      page
+        .getByRole("main")
+        .locator(`img[src="/api/icons/${hash}"]`)
+        .first()
+        .evaluate((image: HTMLImageElement) => image.naturalWidth);
+    await page.goto(`${site.url}/${owner.organization.slug}/servers?type=all`);
+    await expect.poll(shown).toBe(96);
+    await page.goto(address(""));
+    await expect.poll(shown).toBe(96);
+    const answer = await fetch(`${site.url}/api/icons/${hash}`);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": "image/png",
+      "x-content-type-options": "nosniff",
+      "content-security-policy": expect.stringMatching(/default-src 'none'.*sandbox/),
+    });
+    expect((await fetch(`${site.url}/api/icons/${"x".repeat(43)}`)).status).toBe(404);
+    // An icon of a version that is gone: the letter instead.
+    await site.db.delete(serverIcon).where(eq(serverIcon.projectId, project.id));
+    await site.db
+      .update(build)
+      .set({ iconHash: `${hash.slice(0, -1)}_` })
+      .where(eq(build.projectId, project.id));
+    await page.goto(address(""));
+    await expect.poll(() => page.getByRole("main").locator("img[src^='/api/icons/']").count()).toBe(0);
+  },
+);

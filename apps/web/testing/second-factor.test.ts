@@ -2,6 +2,7 @@ import type { SessionView } from "@towpath/auth";
 import { twoFactor as secondFactor, session } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { appCode, keyIn, secretOf } from "./authenticator.ts";
 import { sharedSite } from "./site.ts";
 import { answerOf, callServerFunction, newVisitor, samplePassword, signedUpVisitor, type Visitor } from "./visitor.ts";
@@ -96,7 +97,7 @@ test("ORG-7 sign-in asks for the code; nobody is signed in before, and each code
   expect(await isSignedIn(thief)).toBe(false);
 });
 
-test("ORG-7 of two requests with the same code one signs in", async () => {
+test.runIf(isThorough)("ORG-7 of two requests with the same code one signs in", async () => {
   const { address, secret } = await withTwoFactor();
   const code = await appCode(secret, 1);
   const visitors = [await firstStep(address), await firstStep(address)];
@@ -136,86 +137,98 @@ test("ORG-7 five wrong codes end the sign-in, and ten in a row lock the second f
   expect((await secondStep(owner, "app", await appCode(secret, 1))).status).toBe(303);
 });
 
-test("ORG-7 the second step needs the cookie of the first, and another site can't submit it", async () => {
-  const { address, secret } = await withTwoFactor();
-  const stranger = newVisitor(site.url);
-  expect(await (await secondStep(stranger, "app", await appCode(secret, 1))).text()).toContain("Sign in again");
-  const visitor = await firstStep(address);
-  const foreign = await visitor.submit(
-    "/provider/second-factor",
-    { kind: "app", code: await appCode(secret, 1) },
-    { "sec-fetch-site": "cross-site", origin: "https://evil.example" },
-  );
-  expect(foreign.status).toBe(403);
-  const malformed = await secondStep(visitor, "app", "12345");
-  expect(await malformed.text()).toContain("The code has 6 digits");
-});
+test.runIf(isThorough)(
+  "ORG-7 the second step needs the cookie of the first, and another site can't submit it",
+  async () => {
+    const { address, secret } = await withTwoFactor();
+    const stranger = newVisitor(site.url);
+    expect(await (await secondStep(stranger, "app", await appCode(secret, 1))).text()).toContain("Sign in again");
+    const visitor = await firstStep(address);
+    const foreign = await visitor.submit(
+      "/provider/second-factor",
+      { kind: "app", code: await appCode(secret, 1) },
+      { "sec-fetch-site": "cross-site", origin: "https://evil.example" },
+    );
+    expect(foreign.status).toBe(403);
+    const malformed = await secondStep(visitor, "app", "12345");
+    expect(await malformed.text()).toContain("The code has 6 digits");
+  },
+);
 
-test("ORG-7 recovery codes are replaced and two-factor sign-in is turned off with the password only", async () => {
-  const { address, visitor, recoveryCodes } = await withTwoFactor();
-  for (const name of ["renewRecoveryCodes", "endTwoFactor"])
-    expect((await call(visitor, name, { password: "not my password" })).status).toBe(422);
-  const renewed = await call(visitor, "renewRecoveryCodes", { password });
-  expect(renewed.text).not.toContain(recoveryCodes[0]);
-  const old = await secondStep(await firstStep(address), "recovery", recoveryCodes[0] ?? "");
-  expect(await old.text()).toContain("wrong or already used");
-  expect((await call(visitor, "endTwoFactor", { password })).status).toBe(200);
-  expect(await isSignedIn(visitor)).toBe(true);
-  const plain = await newVisitor(site.url).submit("/provider/sign-in", { email: address, password });
-  expect([plain.status, location(plain)]).toEqual([303, "/"]);
-});
+test.runIf(isThorough)(
+  "ORG-7 recovery codes are replaced and two-factor sign-in is turned off with the password only",
+  async () => {
+    const { address, visitor, recoveryCodes } = await withTwoFactor();
+    for (const name of ["renewRecoveryCodes", "endTwoFactor"])
+      expect((await call(visitor, name, { password: "not my password" })).status).toBe(422);
+    const renewed = await call(visitor, "renewRecoveryCodes", { password });
+    expect(renewed.text).not.toContain(recoveryCodes[0]);
+    const old = await secondStep(await firstStep(address), "recovery", recoveryCodes[0] ?? "");
+    expect(await old.text()).toContain("wrong or already used");
+    expect((await call(visitor, "endTwoFactor", { password })).status).toBe(200);
+    expect(await isSignedIn(visitor)).toBe(true);
+    const plain = await newVisitor(site.url).submit("/provider/sign-in", { email: address, password });
+    expect([plain.status, location(plain)]).toEqual([303, "/"]);
+  },
+);
 
-test("ORG-7 a new password ends all other sessions, keeps this one, and a wrong one counts as a guess", async () => {
-  const address = email();
-  const visitor = await signedUpVisitor(site.url, address);
-  const elsewhere = newVisitor(site.url);
-  await elsewhere.submit("/provider/sign-in", { email: address, password });
-  expect(await isSignedIn(elsewhere)).toBe(true);
-  const next = "another good password";
-  expect((await call(visitor, "changePassword", { current: "a guess", next })).status).toBe(422);
-  // As after some more of them.
-  const waiting = await site.pool.query("UPDATE sign_in_attempt SET retry_at = now() + interval '1 minute'");
-  expect(waiting.rowCount).toBeGreaterThan(0);
-  expect((await call(visitor, "changePassword", { current: password, next })).status).toBe(429);
-  await site.pool.query("DELETE FROM sign_in_attempt");
-  expect((await call(visitor, "changePassword", { current: password, next: "short" })).text).toContain("at least 10");
-  expect((await call(visitor, "changePassword", { current: password, next })).status).toBe(200);
-  expect([await isSignedIn(visitor), await isSignedIn(elsewhere)]).toEqual([true, false]);
-  const old = await newVisitor(site.url).submit("/provider/sign-in", { email: address, password });
-  expect(await old.text()).toContain("No account matches");
-});
+test.runIf(isThorough)(
+  "ORG-7 a new password ends all other sessions, keeps this one, and a wrong one counts as a guess",
+  async () => {
+    const address = email();
+    const visitor = await signedUpVisitor(site.url, address);
+    const elsewhere = newVisitor(site.url);
+    await elsewhere.submit("/provider/sign-in", { email: address, password });
+    expect(await isSignedIn(elsewhere)).toBe(true);
+    const next = "another good password";
+    expect((await call(visitor, "changePassword", { current: "a guess", next })).status).toBe(422);
+    // As after some more of them.
+    const waiting = await site.pool.query("UPDATE sign_in_attempt SET retry_at = now() + interval '1 minute'");
+    expect(waiting.rowCount).toBeGreaterThan(0);
+    expect((await call(visitor, "changePassword", { current: password, next })).status).toBe(429);
+    await site.pool.query("DELETE FROM sign_in_attempt");
+    expect((await call(visitor, "changePassword", { current: password, next: "short" })).text).toContain("at least 10");
+    expect((await call(visitor, "changePassword", { current: password, next })).status).toBe(200);
+    expect([await isSignedIn(visitor), await isSignedIn(elsewhere)]).toEqual([true, false]);
+    const old = await newVisitor(site.url).submit("/provider/sign-in", { email: address, password });
+    expect(await old.text()).toContain("No account matches");
+  },
+);
 
-test("ORG-7 one session is ended by its owner only, or all others at once; each is cut off at its next request", async () => {
-  const address = email();
-  const first = await signedUpVisitor(site.url, address);
-  const others: Visitor[] = [];
-  for (let count = 0; count < 3; count++) {
-    const visitor = newVisitor(site.url);
-    await visitor.submit("/provider/sign-in", { email: address, password }, { "user-agent": `Browser/${count}` });
-    others.push(visitor);
-  }
-  // As if all of them had been quiet for a while, but for one.
-  await site.pool.query("UPDATE session SET updated_at = now() - interval '5 minutes'");
-  expect(await isSignedIn(others[1] ?? first)).toBe(true);
-  const list = (await answerOf(callServerFunction(first, "account.getSessions", "GET", undefined))) as SessionView[];
-  const described = list.map(({ userAgent, ipAddress, isCurrent, lastSeenAt }) => {
-    const minutesAgo = Math.floor((Date.now() - Date.parse(lastSeenAt)) / 60_000);
-    return { userAgent, ipAddress, isCurrent, minutesAgo };
-  });
-  const ipAddress = expect.stringMatching(/^(127\.0\.0\.1|::1|::ffff:127\.0\.0\.1)$/);
-  const quiet = { ipAddress, isCurrent: false, minutesAgo: 5 };
-  expect(described).toEqual([
-    { ...quiet, userAgent: expect.any(String), isCurrent: true, minutesAgo: 0 },
-    { ...quiet, userAgent: "Browser/1", minutesAgo: 0 },
-    { ...quiet, userAgent: "Browser/2" },
-    { ...quiet, userAgent: "Browser/0" },
-  ]);
-  const [row] = await site.db.select().from(session).where(eq(session.userAgent, "Browser/0"));
-  const stranger = await signedUpVisitor(site.url);
-  expect((await call(stranger, "endSession", { sessionId: row?.id })).status).toBe(404);
-  expect((await call(first, "endSession", { sessionId: row?.id })).status).toBe(200);
-  const states = async () => Promise.all([first, ...others].map(isSignedIn));
-  expect(await states()).toEqual([true, false, true, true]);
-  expect((await call(first, "endOtherSessions", {})).status).toBe(200);
-  expect(await states()).toEqual([true, false, false, false]);
-});
+test.runIf(isThorough)(
+  "ORG-7 one session is ended by its owner only, or all others at once; each is cut off at its next request",
+  async () => {
+    const address = email();
+    const first = await signedUpVisitor(site.url, address);
+    const others: Visitor[] = [];
+    for (let count = 0; count < 3; count++) {
+      const visitor = newVisitor(site.url);
+      await visitor.submit("/provider/sign-in", { email: address, password }, { "user-agent": `Browser/${count}` });
+      others.push(visitor);
+    }
+    // As if all of them had been quiet for a while, but for one.
+    await site.pool.query("UPDATE session SET updated_at = now() - interval '5 minutes'");
+    expect(await isSignedIn(others[1] ?? first)).toBe(true);
+    const list = (await answerOf(callServerFunction(first, "account.getSessions", "GET", undefined))) as SessionView[];
+    const described = list.map(({ userAgent, ipAddress, isCurrent, lastSeenAt }) => {
+      const minutesAgo = Math.floor((Date.now() - Date.parse(lastSeenAt)) / 60_000);
+      return { userAgent, ipAddress, isCurrent, minutesAgo };
+    });
+    const ipAddress = expect.stringMatching(/^(127\.0\.0\.1|::1|::ffff:127\.0\.0\.1)$/);
+    const quiet = { ipAddress, isCurrent: false, minutesAgo: 5 };
+    expect(described).toEqual([
+      { ...quiet, userAgent: expect.any(String), isCurrent: true, minutesAgo: 0 },
+      { ...quiet, userAgent: "Browser/1", minutesAgo: 0 },
+      { ...quiet, userAgent: "Browser/2" },
+      { ...quiet, userAgent: "Browser/0" },
+    ]);
+    const [row] = await site.db.select().from(session).where(eq(session.userAgent, "Browser/0"));
+    const stranger = await signedUpVisitor(site.url);
+    expect((await call(stranger, "endSession", { sessionId: row?.id })).status).toBe(404);
+    expect((await call(first, "endSession", { sessionId: row?.id })).status).toBe(200);
+    const states = async () => Promise.all([first, ...others].map(isSignedIn));
+    expect(await states()).toEqual([true, false, true, true]);
+    expect((await call(first, "endOtherSessions", {})).status).toBe(200);
+    expect(await states()).toEqual([true, false, false, false]);
+  },
+);

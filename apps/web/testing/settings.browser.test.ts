@@ -45,19 +45,22 @@ test.runIf(isThorough)(
   },
 );
 
-test("BLD-19 PRJ-11 lasting data is switched on in the settings, which say how full it is", async () => {
-  const volumes = [{ id: own.id, usedBytes: 950 * 1024 ** 2, capacityBytes: 1000 * 1024 ** 2 }];
-  await recordDataUsage(site.db, { host: "one", at: new Date(), volumes });
-  await goTo("settings");
-  await page.getByText("Files are lost on restart unless Keep /data is on.").waitFor();
-  await page.getByText("No files are kept.").waitFor();
-  await page.getByRole("switch", { name: "Keep /data" }).click();
-  await page.getByText("Files in /data are kept.").waitFor();
-  await expect.poll(async () => (await stored())?.keepsData, { timeout: 15_000 }).toBe(true);
-  await page.getByText("950 MB of 1000 MB used").waitFor();
-  await page.getByText("Almost full.").waitFor();
-  await expectAccessible(page);
-});
+test.runIf(isThorough)(
+  "BLD-19 PRJ-11 lasting data is switched on in the settings, which say how full it is",
+  async () => {
+    const volumes = [{ id: own.id, usedBytes: 950 * 1024 ** 2, capacityBytes: 1000 * 1024 ** 2 }];
+    await recordDataUsage(site.db, { host: "one", at: new Date(), volumes });
+    await goTo("settings");
+    await page.getByText("Files are lost on restart unless Keep /data is on.").waitFor();
+    await page.getByText("No files are kept.").waitFor();
+    await page.getByRole("switch", { name: "Keep /data" }).click();
+    await page.getByText("Files in /data are kept.").waitFor();
+    await expect.poll(async () => (await stored())?.keepsData, { timeout: 15_000 }).toBe(true);
+    await page.getByText("950 MB of 1000 MB used").waitFor();
+    await page.getByText("Almost full.").waitFor();
+    await expectAccessible(page);
+  },
+);
 
 test.runIf(isThorough)(
   "PRJ-11 VAL-1 a server is renamed on its page: old pages lead to the new ones until the name is released",
@@ -156,23 +159,26 @@ test("PRJ-5 LOG-5 the open log shows a new call soon, and requests nothing while
   await open.context().close();
 });
 
-test("KEY-1 a new value set in the dashboard keeps a preview-only variable out of production", async () => {
-  const secrets = [{ keyName: "API_KEY", secretValue: "old", environments: ["preview"] }];
-  const { status } = await callServerFunction(member.visitor, "settings.saveVariables", "POST", {
-    ...key(),
-    secrets,
-  });
-  expect(status).toBe(200);
-  await goTo("settings");
-  await page.getByText("Previews only").waitFor();
-  await page.getByRole("button", { name: "Edit API_KEY" }).click();
-  await page.getByLabel("Value of API_KEY", { exact: true }).fill("new");
-  await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByRole("dialog").waitFor({ state: "detached" });
-  const [row] = await site.db.select().from(secret).where(eq(secret.projectId, own.id));
-  expect(row).toMatchObject({ version: 2, environments: ["preview"] });
-  await page.getByText("Previews only").waitFor();
-});
+test.runIf(isThorough)(
+  "KEY-1 a new value set in the dashboard keeps a preview-only variable out of production",
+  async () => {
+    const secrets = [{ keyName: "API_KEY", secretValue: "old", environments: ["preview"] }];
+    const { status } = await callServerFunction(member.visitor, "settings.saveVariables", "POST", {
+      ...key(),
+      secrets,
+    });
+    expect(status).toBe(200);
+    await goTo("settings");
+    await page.getByText("Previews only").waitFor();
+    await page.getByRole("button", { name: "Edit API_KEY" }).click();
+    await page.getByLabel("Value of API_KEY", { exact: true }).fill("new");
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const [row] = await site.db.select().from(secret).where(eq(secret.projectId, own.id));
+    expect(row).toMatchObject({ version: 2, environments: ["preview"] });
+    await page.getByText("Previews only").waitFor();
+  },
+);
 
 test("KEY-1 KEY-5 description, environments and sensitivity are edited without the value, by keyboard, at 360 px", async () => {
   const change = async (edit: (dialog: Locator) => Promise<void>) => {

@@ -194,43 +194,47 @@ test.runIf(isThorough)(
   },
 );
 
-test("BLD-17 BLD-6 a package of the index goes live with nothing but its name, and says where it comes from; nothing bypasses the sign-in that it might have", {
-  timeout: 180_000,
-}, async () => {
-  const packages = createPackageIndex(indexesOf(process.env));
-  const ctx = { ...context(), packages };
-  const input = {
-    orgSlug: organization.slug,
-    name: "published-time",
-    packageName: "mcp-server-time",
-    version: "2026.10.19",
-  };
-  const { project: created, build: queued } = await deployPackage({ ctx, input });
-  await until(async () => {
-    const { status } = await getBuild({ ctx, input: { buildId: queued.id } });
-    return status === "succeeded" || status === "failed";
-  }, 120_000);
-  const built = await getBuild({ ctx, input: { buildId: queued.id } });
-  expect(built.diagnosis).toBeNull();
-  expect(built).toMatchObject({ status: "succeeded", packageVersion: "2026.10.19", deployment: { isLive: true } });
-  const { tools } = manifestSchema.parse(built.manifest);
-  expect(tools.map((tool) => tool.tool_name).sort()).toEqual(["convert_time", "get_current_time"]);
-  const log = await logOf(queued.id);
-  expect(log).toContain("mcp-server-time==2026.10.19");
-  expect(log).toContain("the only dependency of a project without code");
-  expect(created.githubRepository).toBeNull();
-  const { endpoint } = await runner.ensure(built.deployment?.id ?? "");
-  const statusAt = async (path: string) => {
-    const socketPath = endpoint.kind === "unix" ? endpoint.path : "";
-    const asked = request({ socketPath, path, method: "POST", headers: { [secretHeader]: endpoint.secret } });
-    asked.end("{}");
-    const [response] = (await once(asked, "response")) as [IncomingMessage];
-    response.resume();
-    return response.statusCode;
-  };
-  // Its MCP endpoint refuses such a request; only builds have the other one.
-  expect([await statusAt("/mcp"), await statusAt(inspectPath)]).toEqual([expect.toBeOneOf([400, 406]), 404]);
-});
+test.runIf(isThorough)(
+  "BLD-17 BLD-6 a package of the index goes live with nothing but its name, and says where it comes from; nothing bypasses the sign-in that it might have",
+  {
+    timeout: 180_000,
+  },
+  async () => {
+    const packages = createPackageIndex(indexesOf(process.env));
+    const ctx = { ...context(), packages };
+    const input = {
+      orgSlug: organization.slug,
+      name: "published-time",
+      packageName: "mcp-server-time",
+      version: "2026.10.19",
+    };
+    const { project: created, build: queued } = await deployPackage({ ctx, input });
+    await until(async () => {
+      const { status } = await getBuild({ ctx, input: { buildId: queued.id } });
+      return status === "succeeded" || status === "failed";
+    }, 120_000);
+    const built = await getBuild({ ctx, input: { buildId: queued.id } });
+    expect(built.diagnosis).toBeNull();
+    expect(built).toMatchObject({ status: "succeeded", packageVersion: "2026.10.19", deployment: { isLive: true } });
+    const { tools } = manifestSchema.parse(built.manifest);
+    expect(tools.map((tool) => tool.tool_name).sort()).toEqual(["convert_time", "get_current_time"]);
+    const log = await logOf(queued.id);
+    expect(log).toContain("mcp-server-time==2026.10.19");
+    expect(log).toContain("the only dependency of a project without code");
+    expect(created.githubRepository).toBeNull();
+    const { endpoint } = await runner.ensure(built.deployment?.id ?? "");
+    const statusAt = async (path: string) => {
+      const socketPath = endpoint.kind === "unix" ? endpoint.path : "";
+      const asked = request({ socketPath, path, method: "POST", headers: { [secretHeader]: endpoint.secret } });
+      asked.end("{}");
+      const [response] = (await once(asked, "response")) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    // Its MCP endpoint refuses such a request; only builds have the other one.
+    expect([await statusAt("/mcp"), await statusAt(inspectPath)]).toEqual([expect.toBeOneOf([400, 406]), 404]);
+  },
+);
 
 test.runIf(isThorough)(
   "RUN-8 a live version is rebuilt when its layers are no longer stored, and its server starts again",

@@ -133,28 +133,31 @@ test.runIf(isThorough)("SRC-2 by its webhook a push starts its build at once", a
   expect(tookMs).toBeLessThan(5_000);
 });
 
-test("SRC-2 GH-2 a token reads a private repository and is in no build; when it is refused, the live version stays and the source reports it", async () => {
-  server.set({ token: "s3cret-token" });
-  const { project, build } = await deploy({ credential: { kind: "token", token: "s3cret-token" } });
-  let request: BuildRequest | undefined;
-  bench.build = async (given) => {
-    request = given;
-    fetched.push(await readTarball(given));
-    return goodBuild;
-  };
-  await bench.work();
-  await ended(build.id);
-  expect(fetched).toHaveLength(1);
-  expect(JSON.stringify(request)).not.toContain("s3cret-token");
-  server.set({ token: "another" });
-  await push({ "echo.py": "second = 2\n" });
-  await ask();
-  const source = await getSource({ ctx: as(), input: { orgSlug: organization.slug, projectName: project.name } });
-  expect(source).toMatchObject({
-    problem: { code: "conflict", message: expect.stringContaining("refuses the token") },
-  });
-  expect(await live(project.id)).toBe(build.commitSha);
-});
+test.runIf(isThorough)(
+  "SRC-2 GH-2 a token reads a private repository and is in no build; when it is refused, the live version stays and the source reports it",
+  async () => {
+    server.set({ token: "s3cret-token" });
+    const { project, build } = await deploy({ credential: { kind: "token", token: "s3cret-token" } });
+    let request: BuildRequest | undefined;
+    bench.build = async (given) => {
+      request = given;
+      fetched.push(await readTarball(given));
+      return goodBuild;
+    };
+    await bench.work();
+    await ended(build.id);
+    expect(fetched).toHaveLength(1);
+    expect(JSON.stringify(request)).not.toContain("s3cret-token");
+    server.set({ token: "another" });
+    await push({ "echo.py": "second = 2\n" });
+    await ask();
+    const source = await getSource({ ctx: as(), input: { orgSlug: organization.slug, projectName: project.name } });
+    expect(source).toMatchObject({
+      problem: { code: "conflict", message: expect.stringContaining("refuses the token") },
+    });
+    expect(await live(project.id)).toBe(build.commitSha);
+  },
+);
 
 test.runIf(isThorough)(
   "SRC-2 submodules that can't be fetched are named in the build's log and its warnings",

@@ -20,6 +20,7 @@ import { openTestDatabase } from "@towpath/db/testing";
 import { removeDirectory } from "@towpath/runtime/remove-directory";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { type ArtifactStore, type LayerCache, openArtifacts } from "./index.ts";
 import { createLayerCache } from "./layer-cache.ts";
 
@@ -182,11 +183,14 @@ test("entries of an earlier boot are not trusted: they are fetched again", async
   expect((await readdir(directory)).filter((name) => name.startsWith("boot-"))).toHaveLength(1);
 });
 
-test("RUN-8 a layer is unpacked even if tar stops reading before the end of the padding", async () => {
-  const { digest } = await otherHost().add(await sealed("padded"), { name: nameOf("padded"), maxBytes });
-  for (let round = 0; round < 20; round++)
-    expect(await readFile(join(await otherHost().get(digest), "bin/tool"), "utf8")).toContain("padded");
-});
+test.runIf(isThorough)(
+  "RUN-8 a layer is unpacked even if tar stops reading before the end of the padding",
+  async () => {
+    const { digest } = await otherHost().add(await sealed("padded"), { name: nameOf("padded"), maxBytes });
+    for (let round = 0; round < 20; round++)
+      expect(await readFile(join(await otherHost().get(digest), "bin/tool"), "utf8")).toContain("padded");
+  },
+);
 
 test("RUN-3 a layer contains no set-user-id programs, which would run as the platform's user", async () => {
   const layer = await sealed("privileged");

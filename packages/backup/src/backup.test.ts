@@ -180,7 +180,7 @@ test("OPS-8 a back-up of a newer release is refused with both releases named", a
   await expect(verify(schema)).rejects.toThrow(/made by a newer release of Towpath, 9\.9\.0 \(commit f00\); this is /);
 });
 
-test("OPS-8 names of parts never become paths, and what lacks a part is refused", async () => {
+test.runIf(isThorough)("OPS-8 names of parts never become paths, and what lacks a part is refused", async () => {
   for (const name of [
     "../../etc/cron.d/x",
     "/etc/passwd",
@@ -210,7 +210,7 @@ test("OPS-8 names of parts never become paths, and what lacks a part is refused"
   expect(await tablesIn(databaseUrl)).toBe(0);
 });
 
-test("OPS-8 what has something is never restored over", async () => {
+test.runIf(isThorough)("OPS-8 what has something is never restored over", async () => {
   const databaseUrl = await emptyDatabase();
   await expect(restore(instance.dataDirectory, databaseUrl)).rejects.toThrow(
     /is not empty \(it has .*instance\.json.*\)\. Nothing was changed/,

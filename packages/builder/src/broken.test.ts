@@ -44,7 +44,7 @@ async function failure(
   return result.diagnosis;
 }
 
-test("BLD-2 an entrypoint that does not exist", async () => {
+test.runIf(isThorough)("BLD-2 an entrypoint that does not exist", async () => {
   // It looks like FastMCP to whoever only reads it. The other file has no server, and its name comes first.
   const renamed = `"""\nmcp = FastMCP("x")\n"""\n${server}`;
   const found = await failure({ "renamed.py": renamed, "helpers.py": "x = 1\n", ...requirements });
@@ -90,7 +90,7 @@ test("BLD-2 a package that the index does not have", async () => {
   expect(version).toMatchObject({ code: "dependency_not_found", title: expect.stringContaining("idna==99.1") });
 });
 
-test("BLD-2 conflicting versions", async () => {
+test.runIf(isThorough)("BLD-2 conflicting versions", async () => {
   const found = await failure({ "server.py": server, "requirements.txt": "fastmcp>=4\nstarlette<0.20\n" });
   expect(found).toMatchObject({ code: "dependency_conflict", phase: "install", file: "requirements.txt" });
   expect(found.excerpt).toContain("starlette");
@@ -178,7 +178,7 @@ test("BLD-2 a missing object, and an object that is not a server", async () => {
   expect(wrong.code).toBe("unsupported_object");
 });
 
-test("BLD-2 a missing variable: the diagnosis names it and where to set it", async () => {
+test.runIf(isThorough)("BLD-2 a missing variable: the diagnosis names it and where to set it", async () => {
   const found = await failure({
     "server.py": `import os\nkey = os.environ["WEATHER_KEY"]\n${server}`,
     ...small,
@@ -215,14 +215,14 @@ mcp = MCPServer("Sample", lifespan=start)
   expect(`${found.detail}${found.excerpt}`).toContain("database is down");
 });
 
-test("BLD-2 a server that runs out of memory while starting", async () => {
+test.runIf(isThorough)("BLD-2 a server that runs out of memory while starting", async () => {
   const hog = `blocks = []\nwhile True:\n    blocks.append(bytearray(16 * 1024 * 1024))\n`;
   const found = await failure({ "server.py": hog, ...small });
   expect(found).toMatchObject({ code: "out_of_memory", phase: "inspect" });
   expect(found.detail).toContain("300 MB");
 });
 
-test("BLD-2 an app that does not serve MCP", async () => {
+test.runIf(isThorough)("BLD-2 an app that does not serve MCP", async () => {
   const app = `async def app(scope, receive, send):
     if scope["type"] == "lifespan":
         while True:
@@ -260,14 +260,17 @@ test.runIf(isThorough)(
   },
 );
 
-test("BLD-2 a repository that has nothing to do with MCP, before anything is installed, unless something that it requires may bring it", async () => {
-  const files = { "app.py": "import six\n", "requirements.txt": "six\n" };
-  const found = await failure(files, { entrypoint: "" });
-  expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "install" });
-  expect(found.detail).toContain("nothing was installed");
-  const bringing = await failure({ ...files, "requirements.txt": "mcp-nothing-of-this-name\n" }, { entrypoint: "" });
-  expect(bringing.code).toBe("dependency_not_found");
-});
+test.runIf(isThorough)(
+  "BLD-2 a repository that has nothing to do with MCP, before anything is installed, unless something that it requires may bring it",
+  async () => {
+    const files = { "app.py": "import six\n", "requirements.txt": "six\n" };
+    const found = await failure(files, { entrypoint: "" });
+    expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "install" });
+    expect(found.detail).toContain("nothing was installed");
+    const bringing = await failure({ ...files, "requirements.txt": "mcp-nothing-of-this-name\n" }, { entrypoint: "" });
+    expect(bringing.code).toBe("dependency_not_found");
+  },
+);
 
 test.each([
   ["h11", "0.16.0", "The package h11 has nothing that can be started"],

@@ -67,7 +67,7 @@ test("BLD-6 BLD-3 a repository becomes layers and a manifest; the log has every 
   expect((file.mode & 0o777).toString(8)).toBe("444");
 });
 
-test("BLD-3 both layers contain bytecode that stays valid when layers are copied", async () => {
+test.runIf(isThorough)("BLD-3 both layers contain bytecode that stays valid when layers are copied", async () => {
   const { layers } = success(await workshop.tryBuild({ "server.py": plainServer, ...small }));
   const site = `lib/python${layers.pythonVersion.split(".").slice(0, 2).join(".")}/site-packages`;
   for (const directory of [
@@ -219,17 +219,20 @@ build-backend = "hatchling.build"
   },
 );
 
-test("BLD-4 BLD-15 a script with inline metadata is built from a root directory in a monorepo", async () => {
-  const script = `# /// script\n# dependencies = ["six"]\n# ///\nimport six\n${plainServer}`;
-  const tried = await workshop.tryBuild(
-    { "servers/one/tool.py": script },
-    { entrypoint: "tool.py:app", rootDirectory: "servers/one" },
-  );
-  expect(success(tried).manifest.tools).toHaveLength(1);
-  expect(tried.text).toContain("PEP 723");
-  const missing = await workshop.tryBuild({ "server.py": server }, { rootDirectory: "servers/two" });
-  expect(missing.result).toMatchObject({ ok: false, diagnosis: { code: "source_unavailable", phase: "fetch" } });
-});
+test.runIf(isThorough)(
+  "BLD-4 BLD-15 a script with inline metadata is built from a root directory in a monorepo",
+  async () => {
+    const script = `# /// script\n# dependencies = ["six"]\n# ///\nimport six\n${plainServer}`;
+    const tried = await workshop.tryBuild(
+      { "servers/one/tool.py": script },
+      { entrypoint: "tool.py:app", rootDirectory: "servers/one" },
+    );
+    expect(success(tried).manifest.tools).toHaveLength(1);
+    expect(tried.text).toContain("PEP 723");
+    const missing = await workshop.tryBuild({ "server.py": server }, { rootDirectory: "servers/two" });
+    expect(missing.result).toMatchObject({ ok: false, diagnosis: { code: "source_unavailable", phase: "fetch" } });
+  },
+);
 
 test.runIf(isThorough)(
   "BLD-15 BLD-16 of a monorepo that names no root directory the only project with a server is built, its own files alone",

@@ -52,7 +52,7 @@ const further: Framework[] = [
   ],
   ["an ASGI app", "fastmcp", `${server}app = mcp.http_app(path="/mcp")\ndel mcp\n`],
 ];
-test.each([...usual, ...(isThorough ? further : [])])(
+test.runIf(isThorough).each([...usual, ...(isThorough ? further : [])])(
   "BLD-5 BLD-6 a manifest from %s",
   async (_what, requirement, text) => {
     const tried = await workshop.tryBuild({ "server.py": text, "requirements.txt": `${requirement}\n` });
@@ -115,16 +115,19 @@ for line in sys.stdin:
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer(message)}), flush=True)
 `;
 
-test("BLD-16 a program that speaks MCP on stdio only goes live over a bridge, with a warning; its sessions may start it again", async () => {
-  const { dataDirectory, database } = workshop;
-  const hurried = await openWorkshop({ dataDirectory, database, limits: { handshakeMs: 300 } });
-  const tried = await hurried.tryBuild({ "server.py": byHand, "requirements.txt": "# nothing\n" });
-  await hurried.close();
-  const { manifest, warnings } = success(tried);
-  expect(manifest.tools).toMatchObject([{ tool_name: "add" }]);
-  expect(warnings).toMatchObject([{ code: "bridged", remedy: expect.stringContaining("mcp>=1.8") }]);
-  expect(tried.text).toContain("a bridge starts a process of it for each session");
-});
+test.runIf(isThorough)(
+  "BLD-16 a program that speaks MCP on stdio only goes live over a bridge, with a warning; its sessions may start it again",
+  async () => {
+    const { dataDirectory, database } = workshop;
+    const hurried = await openWorkshop({ dataDirectory, database, limits: { handshakeMs: 300 } });
+    const tried = await hurried.tryBuild({ "server.py": byHand, "requirements.txt": "# nothing\n" });
+    await hurried.close();
+    const { manifest, warnings } = success(tried);
+    expect(manifest.tools).toMatchObject([{ tool_name: "add" }]);
+    expect(warnings).toMatchObject([{ code: "bridged", remedy: expect.stringContaining("mcp>=1.8") }]);
+    expect(tried.text).toContain("a bridge starts a process of it for each session");
+  },
+);
 
 test.runIf(isThorough)("BLD-5 a repository with its own types.py and json.py at the root starts", async () => {
   const files = {

@@ -9,6 +9,7 @@ import type { GitCredential, GitRemote } from "@towpath/core/ports";
 import { createAddressPolicy } from "@towpath/egress";
 import { processName } from "@towpath/runtime/process";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { gitEnvironment } from "./git-environment.ts";
 import { createGitRemotes } from "./remotes.ts";
 import { openScratch, removeLeftovers } from "./scratch.ts";
@@ -111,7 +112,7 @@ test("SRC-2 a file that is named like a path is refused with what to do; nothing
   expect(await readdir(scratch)).toEqual([]);
 });
 
-test("SRC-2 a small repository with a billion files is refused before they are listed", async () => {
+test.runIf(isThorough)("SRC-2 a small repository with a billion files is refused before they are listed", async () => {
   const blob = await writeObject("blob", Buffer.from("boom"));
   let tree = await writeObject("blob", Buffer.from("boom"));
   for (let level = 0; level < 9; level += 1) {
@@ -140,7 +141,7 @@ test("SRC-2 a small repository with one large file under many names is refused w
   expect(await readdir(scratch)).toEqual([]);
 });
 
-test("SRC-2 an archive that takes too long breaks with a text of ours", async () => {
+test.runIf(isThorough)("SRC-2 an archive that takes too long breaks with a text of ours", async () => {
   const slow = await open(remote(), { timeouts: { fetchMs: 1_000 } }).tarball({ branch: "main", sha }, options);
   await expect.poll(() => readdir(scratch), { timeout: 5_000 }).toEqual([]);
   expect(await refusal(text(slow))).toMatchObject({
@@ -149,24 +150,27 @@ test("SRC-2 an archive that takes too long breaks with a text of ours", async ()
   });
 });
 
-test("SRC-2 a host that stops answering while it sends ends with its limit of time, and leaves no process", async () => {
-  server.set({ answer: ({ method }) => (method === "POST" ? "hang" : null) });
-  const limited = open(remote(), { timeouts: { fetchMs: 700, refsMs: 700 } });
-  expect(await refusal(limited.refs())).toMatchObject({
-    code: "upstream_unavailable",
-    message: expect.stringMatching(/in time/),
-  });
-  expect(await refusal(limited.tarball({ branch: "main", sha }, options))).toMatchObject({
-    code: "upstream_unavailable",
-  });
-  const abort = new AbortController();
-  const running = refusal(open(remote()).tarball({ branch: "main", sha }, { ...options, signal: abort.signal }));
-  await expect.poll(() => commandLines(server.url)).not.toEqual([]);
-  abort.abort(new Error("canceled"));
-  expect(await running).toMatchObject({ message: "canceled" });
-  await expect.poll(() => commandLines(server.url)).toEqual([]);
-  expect(await readdir(scratch)).toEqual([]);
-});
+test.runIf(isThorough)(
+  "SRC-2 a host that stops answering while it sends ends with its limit of time, and leaves no process",
+  async () => {
+    server.set({ answer: ({ method }) => (method === "POST" ? "hang" : null) });
+    const limited = open(remote(), { timeouts: { fetchMs: 700, refsMs: 700 } });
+    expect(await refusal(limited.refs())).toMatchObject({
+      code: "upstream_unavailable",
+      message: expect.stringMatching(/in time/),
+    });
+    expect(await refusal(limited.tarball({ branch: "main", sha }, options))).toMatchObject({
+      code: "upstream_unavailable",
+    });
+    const abort = new AbortController();
+    const running = refusal(open(remote()).tarball({ branch: "main", sha }, { ...options, signal: abort.signal }));
+    await expect.poll(() => commandLines(server.url)).not.toEqual([]);
+    abort.abort(new Error("canceled"));
+    expect(await running).toMatchObject({ message: "canceled" });
+    await expect.poll(() => commandLines(server.url)).toEqual([]);
+    expect(await readdir(scratch)).toEqual([]);
+  },
+);
 
 test("SRC-2 a credential is in no command line, and in no error, also when the host quotes it", async () => {
   const lines: string[] = [];
@@ -189,15 +193,18 @@ test("SRC-2 a credential is in no command line, and in no error, also when the h
   }
 });
 
-test("SRC-2 a branch that is gone is named as a commit that the host no longer has, also by old hosts", async () => {
-  server.set({ isOld: true });
-  const gone = { branch: "gone", sha: "a".repeat(40) };
-  expect(await refusal(open(remote()).commit(gone))).toMatchObject({
-    code: "not_found",
-    message: expect.stringMatching(/no longer has commit aaaaaaa/),
-  });
-  expect(await open(remote()).changedPaths(gone.sha, { branch: "main", sha })).toBeNull();
-});
+test.runIf(isThorough)(
+  "SRC-2 a branch that is gone is named as a commit that the host no longer has, also by old hosts",
+  async () => {
+    server.set({ isOld: true });
+    const gone = { branch: "gone", sha: "a".repeat(40) };
+    expect(await refusal(open(remote()).commit(gone))).toMatchObject({
+      code: "not_found",
+      message: expect.stringMatching(/no longer has commit aaaaaaa/),
+    });
+    expect(await open(remote()).changedPaths(gone.sha, { branch: "main", sha })).toBeNull();
+  },
+);
 
 test("SRC-2 leftovers of killed processes are removed, directories in use are not", async () => {
   const parent = join(directory, "leftovers");

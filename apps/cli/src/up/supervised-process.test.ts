@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { isThorough } from "../../../../tests/thorough.ts";
 import { SupervisedProcess } from "./supervised-process.ts";
 
 let directory = "";
@@ -170,7 +171,7 @@ test("OPS-1 a process that logs nothing counts as ready when it says so", async 
   await role.stop(1000);
 });
 
-test("OPS-1 a process that is killed again and again is back at once every time", async () => {
+test.runIf(isThorough)("OPS-1 a process that is killed again and again is back at once every time", async () => {
   // The pauses are longer than the test: after a pause it would not be back.
   const role = await supervise(
     `import { appendFileSync } from "node:fs";

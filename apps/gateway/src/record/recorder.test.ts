@@ -73,31 +73,35 @@ test("GW-10 a row is on disk within the turn that ended its call, and removed on
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("GW-10 GW-14 no process takes the segments of a live one, even if it appends late; one of many takes them after its end", async () => {
-  const directory = join(root, randomUUID());
-  const projectId = randomUUID();
-  const living = await recorderIn(directory, noDatabase);
-  living.add(row(projectId));
-  await turn();
-  const others = await Promise.all([1, 2, 3].map(() => recorderIn(directory)));
-  for (const other of others) other.start();
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  // After the others have looked: to the same segment, and to one that they have not seen.
-  for (let at = 0; at < 2000; at++) {
+test.runIf(isThorough)(
+  "GW-10 GW-14 no process takes the segments of a live one, even if it appends late; one of many takes them after its end",
+  async () => {
+    const directory = join(root, randomUUID());
+    const projectId = randomUUID();
+    const living = await recorderIn(directory, noDatabase);
     living.add(row(projectId));
-    if (at % 50 === 0) await turn();
-  }
-  await turn();
-  const [owner = ""] = (await segmentsIn(directory)).map((name) => name.split("/")[0] ?? "");
-  await rm(join(directory, `${owner}.sock`));
-  // A segment that changes its directory while they are listed can be missed: only its rows prove that it is done.
-  await until(async () => (await count(projectId)) >= 2001, 15_000);
-  await until(async () => (await segmentsIn(directory)).length === 0);
-  expect(await count(projectId)).toBe(2001);
-  expect(await readdir(directory)).not.toContain(owner);
-  for (const recorder of [living, ...others]) await recorder.stop();
-  expect(await readdir(directory)).toEqual([]);
-}, 30_000);
+    await turn();
+    const others = await Promise.all([1, 2, 3].map(() => recorderIn(directory)));
+    for (const other of others) other.start();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    // After the others have looked: to the same segment, and to one that they have not seen.
+    for (let at = 0; at < 2000; at++) {
+      living.add(row(projectId));
+      if (at % 50 === 0) await turn();
+    }
+    await turn();
+    const [owner = ""] = (await segmentsIn(directory)).map((name) => name.split("/")[0] ?? "");
+    await rm(join(directory, `${owner}.sock`));
+    // A segment that changes its directory while they are listed can be missed: only its rows prove that it is done.
+    await until(async () => (await count(projectId)) >= 2001, 15_000);
+    await until(async () => (await segmentsIn(directory)).length === 0);
+    expect(await count(projectId)).toBe(2001);
+    expect(await readdir(directory)).not.toContain(owner);
+    for (const recorder of [living, ...others]) await recorder.stop();
+    expect(await readdir(directory)).toEqual([]);
+  },
+  30_000,
+);
 
 test.runIf(isThorough)(
   "GW-10 with a full disk and no database, rows wait in memory",
@@ -128,24 +132,27 @@ test.runIf(isThorough)(
   30_000,
 );
 
-test("GW-10 when disk and memory are full, the chatty project loses rows, and they are counted and named at the end", async () => {
-  const spool = await Spool.open(join(root, randomUUID()), { maxBytes: 0 });
-  const lines: { readonly level: number; readonly msg: string }[] = [];
-  const kept = pino({ level: "error" }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const recorder = new Recorder({ pool: database.pool, spool, log: kept });
-  const [quiet, chatty] = [randomUUID(), randomUUID()];
-  const bringBack = await hideTable();
-  for (let at = 0; at < 50; at++) recorder.add(row(quiet));
-  for (let at = 0; at < 21_000; at++) recorder.add(row(chatty));
-  await turn();
-  await until(() => recorder.counters.dropped === 1050);
-  await bringBack();
-  await until(async () => (await count(chatty)) === 19_950);
-  await recorder.stop();
-  expect([await count(quiet), await count(chatty)]).toEqual([50, 19_950]);
-  expect(lines.at(-1)?.msg).toMatch(/^1050 rows of the request log could not be stored, from .* and others\.$/);
-  expect(lines.at(-1)?.msg).toContain(`: 1050 of project ${chatty}. Ids: `);
-});
+test.runIf(isThorough)(
+  "GW-10 when disk and memory are full, the chatty project loses rows, and they are counted and named at the end",
+  async () => {
+    const spool = await Spool.open(join(root, randomUUID()), { maxBytes: 0 });
+    const lines: { readonly level: number; readonly msg: string }[] = [];
+    const kept = pino({ level: "error" }, { write: (line: string) => lines.push(JSON.parse(line)) });
+    const recorder = new Recorder({ pool: database.pool, spool, log: kept });
+    const [quiet, chatty] = [randomUUID(), randomUUID()];
+    const bringBack = await hideTable();
+    for (let at = 0; at < 50; at++) recorder.add(row(quiet));
+    for (let at = 0; at < 21_000; at++) recorder.add(row(chatty));
+    await turn();
+    await until(() => recorder.counters.dropped === 1050);
+    await bringBack();
+    await until(async () => (await count(chatty)) === 19_950);
+    await recorder.stop();
+    expect([await count(quiet), await count(chatty)]).toEqual([50, 19_950]);
+    expect(lines.at(-1)?.msg).toMatch(/^1050 rows of the request log could not be stored, from .* and others\.$/);
+    expect(lines.at(-1)?.msg).toContain(`: 1050 of project ${chatty}. Ids: `);
+  },
+);
 
 test.runIf(isThorough)("GW-10 rows that memory has no room for are read from disk again", async () => {
   const recorder = new Recorder({ pool: database.pool, spool: await newSpool(), log });

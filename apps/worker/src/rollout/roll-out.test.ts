@@ -13,6 +13,7 @@ import { build, deployment as deploymentTable, project as projectTable, route } 
 import type { LateStart } from "@towpath/runtime";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../../tests/thorough.ts";
 import { type Bench, type Builds, goodBuild, openBuilds, until } from "../testing/worker-bench.ts";
 
 let bench: Bench;
@@ -130,98 +131,109 @@ test("BLD-10 BLD-6 a build's server starts once: where it was inspected is where
   expect(started[1]).toBeUndefined();
 });
 
-test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deployment, and its build continues without it", async () => {
-  const { db } = bench.database;
-  const project = await seedProject(db, organization);
-  const { layers, program } = goodBuild;
-  const { lookUp } = bench.runner;
-  const failure = { code: "start_failed", message: "It ended with status 3." } as const;
-  const found: unknown[] = [];
-  const tryInPlace = async (request: BuildRequest) => {
-    found.push((await request.startInPlace?.({ layers, program }, request.signal)) ?? null);
-    found.push(await db.$count(deploymentTable));
-  };
-  const failWith = (timedOut: { timedOut?: { output: string[]; late?: LateStart } }) => {
+test.runIf(isThorough)(
+  "BLD-2 BLD-10 a server that doesn't start where it will run leaves no deployment, and its build continues without it",
+  async () => {
+    const { db } = bench.database;
+    const project = await seedProject(db, organization);
+    const { layers, program } = goodBuild;
+    const { lookUp } = bench.runner;
+    const failure = { code: "start_failed", message: "It ended with status 3." } as const;
+    const found: unknown[] = [];
+    const tryInPlace = async (request: BuildRequest) => {
+      found.push((await request.startInPlace?.({ layers, program }, request.signal)) ?? null);
+      found.push(await db.$count(deploymentTable));
+    };
+    const failWith = (timedOut: { timedOut?: { output: string[]; late?: LateStart } }) => {
+      bench.runner.lookUp = async (deploymentId) => {
+        const server = await lookUp(deploymentId);
+        return server && { ...server, failure: { ...failure, ...timedOut } };
+      };
+    };
+    failWith({});
+    const diagnosis = { code: "module_missing", phase: "inspect", title: "A module is missing", detail: "d" } as const;
+    bench.build = async (request) => {
+      await tryInPlace(request);
+      const rest = { remedy: "r", file: null, line: null, excerpt: null, action: { kind: "rebuild" } } as const;
+      return { ok: false, timings: {}, diagnosis: { ...diagnosis, ...rest } };
+    };
+    await bench.work();
+    const failed = await builds.start(project, "a");
+    await builds.ended(failed);
+    expect(await builds.show(failed)).toMatchObject({ status: "failed", deployment: null });
+    // Inspected by the build instead, it goes live as another deployment.
+    const at = { file: "server.py", line: 4, name: "<module>", isOwn: true };
+    const late: LateStart = { activity: "waiting", afterMs: 60_000, processorMs: 900, stack: [at] };
+    failWith({ timedOut: { output: ["Loading."], late } });
+    bench.build = async (request) => {
+      await tryInPlace(request);
+      bench.runner.lookUp = lookUp;
+      return goodBuild;
+    };
+    const passed = await builds.start(project, "b");
+    await builds.ended(passed);
+    expect(await builds.show(passed)).toMatchObject({ status: "succeeded", deployment: { isLive: true } });
+    // The output of a start that took too long is known without another start.
+    expect(found).toEqual([null, 0, { endpoint: null, output: ["Loading."], late }, 0]);
+  },
+);
+
+test.runIf(isThorough)(
+  "PRJ-14 BLD-10 a promotion whose server can't be inspected where it runs is inspected like a build, which diagnoses it",
+  async () => {
+    const { db } = bench.database;
+    const project = await seedProject(db, organization);
+    await bench.work();
+    await builds.ended(await builds.start(project, "live"));
+    const preview = await builds.start(project, "a", "feature");
+    await builds.ended(preview);
+    const ctx = testContext(db, organization.owner, { queue: bench.services.queue });
+    const promote = async () => {
+      const { id } = await promoteDeployment({
+        ctx,
+        input: { deploymentId: (await builds.show(preview)).deployment?.id ?? "" },
+      });
+      await builds.ended(id);
+      return builds.show(id);
+    };
+    // Where it runs it doesn't start.
+    const { lookUp } = bench.runner;
     bench.runner.lookUp = async (deploymentId) => {
       const server = await lookUp(deploymentId);
-      return server && { ...server, failure: { ...failure, ...timedOut } };
+      return server && { ...server, failure: { code: "start_failed", message: "It ended with status 3." } };
     };
-  };
-  failWith({});
-  const diagnosis = { code: "module_missing", phase: "inspect", title: "A module is missing", detail: "d" } as const;
-  bench.build = async (request) => {
-    await tryInPlace(request);
-    const rest = { remedy: "r", file: null, line: null, excerpt: null, action: { kind: "rebuild" } } as const;
-    return { ok: false, timings: {}, diagnosis: { ...diagnosis, ...rest } };
-  };
-  await bench.work();
-  const failed = await builds.start(project, "a");
-  await builds.ended(failed);
-  expect(await builds.show(failed)).toMatchObject({ status: "failed", deployment: null });
-  // Inspected by the build instead, it goes live as another deployment.
-  const at = { file: "server.py", line: 4, name: "<module>", isOwn: true };
-  const late: LateStart = { activity: "waiting", afterMs: 60_000, processorMs: 900, stack: [at] };
-  failWith({ timedOut: { output: ["Loading."], late } });
-  bench.build = async (request) => {
-    await tryInPlace(request);
-    bench.runner.lookUp = lookUp;
-    return goodBuild;
-  };
-  const passed = await builds.start(project, "b");
-  await builds.ended(passed);
-  expect(await builds.show(passed)).toMatchObject({ status: "succeeded", deployment: { isLive: true } });
-  // The output of a start that took too long is known without another start.
-  expect(found).toEqual([null, 0, { endpoint: null, output: ["Loading."], late }, 0]);
-});
-
-test("PRJ-14 BLD-10 a promotion whose server can't be inspected where it runs is inspected like a build, which diagnoses it", async () => {
-  const { db } = bench.database;
-  const project = await seedProject(db, organization);
-  await bench.work();
-  await builds.ended(await builds.start(project, "live"));
-  const preview = await builds.start(project, "a", "feature");
-  await builds.ended(preview);
-  const ctx = testContext(db, organization.owner, { queue: bench.services.queue });
-  const promote = async () => {
-    const { id } = await promoteDeployment({
-      ctx,
-      input: { deploymentId: (await builds.show(preview)).deployment?.id ?? "" },
+    const endpoints: unknown[] = [];
+    bench.inspect = async (_request, start) => {
+      endpoints.push(await start());
+      return null;
+    };
+    const diagnosis = {
+      code: "module_missing",
+      phase: "inspect",
+      title: "A variable is missing",
+      detail: "d",
+    } as const;
+    bench.build = async () => ({
+      ok: false,
+      timings: {},
+      diagnosis: {
+        ...diagnosis,
+        remedy: "r",
+        file: null,
+        line: null,
+        excerpt: null,
+        action: { kind: "rebuild" },
+      },
     });
-    await builds.ended(id);
-    return builds.show(id);
-  };
-  // Where it runs it doesn't start.
-  const { lookUp } = bench.runner;
-  bench.runner.lookUp = async (deploymentId) => {
-    const server = await lookUp(deploymentId);
-    return server && { ...server, failure: { code: "start_failed", message: "It ended with status 3." } };
-  };
-  const endpoints: unknown[] = [];
-  bench.inspect = async (_request, start) => {
-    endpoints.push(await start());
-    return null;
-  };
-  const diagnosis = { code: "module_missing", phase: "inspect", title: "A variable is missing", detail: "d" } as const;
-  bench.build = async () => ({
-    ok: false,
-    timings: {},
-    diagnosis: {
-      ...diagnosis,
-      remedy: "r",
-      file: null,
-      line: null,
-      excerpt: null,
-      action: { kind: "rebuild" },
-    },
-  });
-  expect(await promote()).toMatchObject({ status: "failed", diagnosis: { title: "A variable is missing" } });
-  expect(endpoints).toEqual([null]);
-  expect(await liveCommit(db, project.branchId)).toBe(shaOf("live"));
-  // With its own sign-in, it starts there, and the build reads it from inside.
-  bench.runner.lookUp = lookUp;
-  bench.build = async () => ({ ...goodBuild, ownSignIn: true });
-  expect(await promote()).toMatchObject({ status: "succeeded", deployment: { isLive: true, isProd: true } });
-});
+    expect(await promote()).toMatchObject({ status: "failed", diagnosis: { title: "A variable is missing" } });
+    expect(endpoints).toEqual([null]);
+    expect(await liveCommit(db, project.branchId)).toBe(shaOf("live"));
+    // With its own sign-in, it starts there, and the build reads it from inside.
+    bench.runner.lookUp = lookUp;
+    bench.build = async () => ({ ...goodBuild, ownSignIn: true });
+    expect(await promote()).toMatchObject({ status: "succeeded", deployment: { isLive: true, isProd: true } });
+  },
+);
 
 test("BLD-13 a build that a person cancels stops at its worker, and nothing goes live", async () => {
   const project = await seedProject(bench.database.db, organization);
@@ -243,36 +255,39 @@ test("BLD-13 a build that a person cancels stops at its worker, and nothing goes
   expect(await liveCommit(bench.database.db, project.branchId)).toBeNull();
 });
 
-test("BLD-10 a rollout waits for a runner that restarts or is full, and not for a server that keeps crashing", async () => {
-  const project = await seedProject(bench.database.db, organization);
-  const { lookUp } = bench.runner;
-  const failures = ["capacity", "stopping", "ended"] as const;
-  let asked = 0;
-  bench.runner.lookUp = async (deploymentId) => {
-    const server = await lookUp(deploymentId);
-    const code = failures[asked++];
-    return server && code ? { ...server, failure: { code, message: "Not now.", retryAfterMs: 10 } } : server;
-  };
-  await bench.work();
-  await bench.runner.stop();
-  const buildId = await builds.start(project, "a");
-  await until(async () => (await builds.logOf(buildId)).includes("Waiting for the runner"));
-  await bench.runner.start();
-  await builds.ended(buildId);
-  expect((await builds.show(buildId)).status).toBe("succeeded");
-  expect(asked).toBe(failures.length + 1);
+test.runIf(isThorough)(
+  "BLD-10 a rollout waits for a runner that restarts or is full, and not for a server that keeps crashing",
+  async () => {
+    const project = await seedProject(bench.database.db, organization);
+    const { lookUp } = bench.runner;
+    const failures = ["capacity", "stopping", "ended"] as const;
+    let asked = 0;
+    bench.runner.lookUp = async (deploymentId) => {
+      const server = await lookUp(deploymentId);
+      const code = failures[asked++];
+      return server && code ? { ...server, failure: { code, message: "Not now.", retryAfterMs: 10 } } : server;
+    };
+    await bench.work();
+    await bench.runner.stop();
+    const buildId = await builds.start(project, "a");
+    await until(async () => (await builds.logOf(buildId)).includes("Waiting for the runner"));
+    await bench.runner.start();
+    await builds.ended(buildId);
+    expect((await builds.show(buildId)).status).toBe("succeeded");
+    expect(asked).toBe(failures.length + 1);
 
-  const crashing = { code: "crash_backoff", message: "It keeps failing.", retryAfterMs: 10 } as const;
-  bench.runner.lookUp = async (deploymentId) => {
-    asked++;
-    const server = await lookUp(deploymentId);
-    return server && { ...server, failure: crashing };
-  };
-  const failing = await builds.start(project, "b");
-  await builds.ended(failing);
-  expect(await builds.show(failing)).toMatchObject({ status: "failed", diagnosis: { code: "exited_early" } });
-  expect(asked).toBe(failures.length + 2);
-});
+    const crashing = { code: "crash_backoff", message: "It keeps failing.", retryAfterMs: 10 } as const;
+    bench.runner.lookUp = async (deploymentId) => {
+      asked++;
+      const server = await lookUp(deploymentId);
+      return server && { ...server, failure: crashing };
+    };
+    const failing = await builds.start(project, "b");
+    await builds.ended(failing);
+    expect(await builds.show(failing)).toMatchObject({ status: "failed", diagnosis: { code: "exited_early" } });
+    expect(asked).toBe(failures.length + 2);
+  },
+);
 
 test("BLD-2 on every failure the live deployment stays, and the build says the cause and what to do", async () => {
   const project = await seedProject(bench.database.db, organization);

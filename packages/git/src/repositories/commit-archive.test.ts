@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { TowpathError } from "@towpath/core/errors";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../../tests/thorough.ts";
 import { git, makeTar, makeZip, streamOf, type TestEntry } from "../testing/index.ts";
 import { openRepositories, type Repositories } from "./repositories.ts";
 
@@ -74,7 +75,7 @@ test("SRC-3 an archive's files become a commit on the branch: a zip, a tar and a
   await git(bare(), "fsck", "--strict", "--no-dangling");
 });
 
-test("SRC-3 archives of common programs are read", async () => {
+test.runIf(isThorough)("SRC-3 archives of common programs are read", async () => {
   const from = join(directory, "packed");
   const files = {
     "server.py": "x".repeat(100_000),
@@ -144,7 +145,7 @@ test.for(hostile)("SRC-3 an archive is refused, and changes nothing, for %s", as
   expect(await git(bare(), "for-each-ref")).toBe("");
 });
 
-test("SRC-3 a tar's hard links are copies, and devices are refused", async () => {
+test.runIf(isThorough)("SRC-3 a tar's hard links are copies, and devices are refused", async () => {
   const same = { name: "b/copy.py", type: "link", target: "b/one.py" } as const;
   const { commit: made } = await commit(await makeTar([file("b/one.py"), file("c"), same]));
   expect(await tree(made.sha)).toBe("100644 b/copy.py\n100644 b/one.py\n100644 c");
@@ -205,9 +206,12 @@ test("SRC-4 ignored files, environments, caches and secrets of an archive are le
   expect(await refusal(commit(makeZip([{ name: "a/.env", content: "1" }])))).toContain("The archive has no files");
 });
 
-test("SRC-4 an archive's .gitignore files have a limit together, as each of their lines takes memory", async () => {
-  const text = "a\n".repeat(95_000);
-  const entries = Array.from({ length: 12 }, (_, at) => ({ name: `${at}/.gitignore`, content: text }));
-  expect(await refusal(commit(makeZip(entries.slice(0, 10))))).toBe("accepted");
-  expect(await refusal(commit(makeZip(entries)))).toMatch(/\.gitignore files have more than 2 MB together/);
-});
+test.runIf(isThorough)(
+  "SRC-4 an archive's .gitignore files have a limit together, as each of their lines takes memory",
+  async () => {
+    const text = "a\n".repeat(95_000);
+    const entries = Array.from({ length: 12 }, (_, at) => ({ name: `${at}/.gitignore`, content: text }));
+    expect(await refusal(commit(makeZip(entries.slice(0, 10))))).toBe("accepted");
+    expect(await refusal(commit(makeZip(entries)))).toMatch(/\.gitignore files have more than 2 MB together/);
+  },
+);

@@ -80,60 +80,66 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
         ...(expectedHead !== undefined && { expectedHead }),
       });
 
-    test("SRC-3 what is pushed to one machine is cloned from another at once: branches, tags, other refs, HEAD", async () => {
-      const { id, work, head } = await pushed();
-      await git(work, "tag", "v1");
-      await git(work, "tag", "--annotate", "-m", "Two", "v2");
-      await git(work, "push", "--quiet", "origin", "HEAD:refs/heads/fix/a", "HEAD:refs/notes/mine", "v1");
-      // Nothing new but the tag's object.
-      await git(work, "push", "--quiet", "origin", "v2");
-      const tag = await git(work, "rev-parse", "v2");
-      const expected = [
-        ["HEAD", head],
-        ["refs/heads/fix/a", head],
-        ["refs/heads/main", head],
-        ["refs/notes/mine", head],
-        ["refs/tags/v1", head],
-        ["refs/tags/v2", tag],
-        ["refs/tags/v2^{}", head],
-      ];
-      for (const machine of [1, 0] as const) expect(await refsAt(machine, id)).toEqual(expected);
-      const other = await clone(1, id);
-      const second = await commitFiles(other, { "server.py": "two\n" });
-      await git(other, "push", "--quiet");
-      await git(work, "pull", "--quiet");
-      expect(await git(work, "rev-parse", "HEAD")).toBe(second);
-      await stores[0].setDefaultBranch(id, "fix/a");
-      expect(await stores[1].open(id).refs()).toMatchObject({ defaultBranch: "fix/a" });
-      const [reader, at] = [stores[1].open(id), { branch: "main", sha: second }];
-      const checkout = await reader.checkout(at);
-      expect([await checkout.paths(), await checkout.read("server.py")]).toEqual([["server.py"], "two\n"]);
-      await checkout.close();
-      expect(await reader.changedPaths(head, at)).toEqual(["server.py"]);
-      const tarball = await reader.tarball(at, { warn: () => {}, signal: AbortSignal.timeout(30_000) });
-      expect(gunzipSync(await buffer(tarball)).toString()).toContain("two\n");
-    });
+    test.runIf(isThorough)(
+      "SRC-3 what is pushed to one machine is cloned from another at once: branches, tags, other refs, HEAD",
+      async () => {
+        const { id, work, head } = await pushed();
+        await git(work, "tag", "v1");
+        await git(work, "tag", "--annotate", "-m", "Two", "v2");
+        await git(work, "push", "--quiet", "origin", "HEAD:refs/heads/fix/a", "HEAD:refs/notes/mine", "v1");
+        // Nothing new but the tag's object.
+        await git(work, "push", "--quiet", "origin", "v2");
+        const tag = await git(work, "rev-parse", "v2");
+        const expected = [
+          ["HEAD", head],
+          ["refs/heads/fix/a", head],
+          ["refs/heads/main", head],
+          ["refs/notes/mine", head],
+          ["refs/tags/v1", head],
+          ["refs/tags/v2", tag],
+          ["refs/tags/v2^{}", head],
+        ];
+        for (const machine of [1, 0] as const) expect(await refsAt(machine, id)).toEqual(expected);
+        const other = await clone(1, id);
+        const second = await commitFiles(other, { "server.py": "two\n" });
+        await git(other, "push", "--quiet");
+        await git(work, "pull", "--quiet");
+        expect(await git(work, "rev-parse", "HEAD")).toBe(second);
+        await stores[0].setDefaultBranch(id, "fix/a");
+        expect(await stores[1].open(id).refs()).toMatchObject({ defaultBranch: "fix/a" });
+        const [reader, at] = [stores[1].open(id), { branch: "main", sha: second }];
+        const checkout = await reader.checkout(at);
+        expect([await checkout.paths(), await checkout.read("server.py")]).toEqual([["server.py"], "two\n"]);
+        await checkout.close();
+        expect(await reader.changedPaths(head, at)).toEqual(["server.py"]);
+        const tarball = await reader.tarball(at, { warn: () => {}, signal: AbortSignal.timeout(30_000) });
+        expect(gunzipSync(await buffer(tarball)).toString()).toContain("two\n");
+      },
+    );
 
-    test("SRC-3 a forced push, a deleted branch and one that is made of an older commit are seen by the other machine", async () => {
-      const { id, work, head } = await pushed();
-      const second = await commitFiles(work, { "server.py": "two\n" });
-      await git(work, "push", "--quiet", "origin", "main", "main:side");
-      await git(work, "commit", "--quiet", "--amend", "--message", "Rewritten");
-      expect(await outcome(git(work, "push", urlOf(1, id), "main"))).toMatch(/non-fast-forward|rejected/);
-      const rewritten = await git(work, "rev-parse", "HEAD");
-      await git(work, "push", "--quiet", "--force", urlOf(1, id), "main", ":side", `${head}:refs/heads/old`);
-      const refs = [
-        ["HEAD", rewritten],
-        ["refs/heads/main", rewritten],
-        ["refs/heads/old", head],
-      ];
-      expect(await refsAt(0, id)).toEqual(refs);
-      // Unreachable commits can be pushed again.
-      await git(work, "push", "--quiet", urlOf(0, id), `${second}:refs/heads/side`);
-      await git(await clone(1, id), "checkout", "--quiet", "side");
-      await git(work, "push", "--quiet", urlOf(0, id), ":old", ":side");
-      expect(await refsAt(1, id)).toEqual(refs.slice(0, 2));
-    });
+    test.runIf(isThorough)(
+      "SRC-3 a forced push, a deleted branch and one that is made of an older commit are seen by the other machine",
+      async () => {
+        const { id, work, head } = await pushed();
+        const second = await commitFiles(work, { "server.py": "two\n" });
+        await git(work, "push", "--quiet", "origin", "main", "main:side");
+        await git(work, "commit", "--quiet", "--amend", "--message", "Rewritten");
+        expect(await outcome(git(work, "push", urlOf(1, id), "main"))).toMatch(/non-fast-forward|rejected/);
+        const rewritten = await git(work, "rev-parse", "HEAD");
+        await git(work, "push", "--quiet", "--force", urlOf(1, id), "main", ":side", `${head}:refs/heads/old`);
+        const refs = [
+          ["HEAD", rewritten],
+          ["refs/heads/main", rewritten],
+          ["refs/heads/old", head],
+        ];
+        expect(await refsAt(0, id)).toEqual(refs);
+        // Unreachable commits can be pushed again.
+        await git(work, "push", "--quiet", urlOf(0, id), `${second}:refs/heads/side`);
+        await git(await clone(1, id), "checkout", "--quiet", "side");
+        await git(work, "push", "--quiet", urlOf(0, id), ":old", ":side");
+        expect(await refsAt(1, id)).toEqual(refs.slice(0, 2));
+      },
+    );
 
     // Harder is the same with one branch, below.
     test.runIf(isThorough)(
@@ -175,16 +181,22 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
       expect(log.toSorted()).toEqual([...all, "First"].toSorted());
     }, 120_000);
 
-    test("SRC-3 SRC-4 uploads to two machines at once: each becomes a commit, or is refused for another head", async () => {
-      const id = await place.newId();
-      const { commit: first } = await commitTo(0, id, "first", null);
-      const both = await Promise.allSettled([commitTo(0, id, "left", first.sha), commitTo(1, id, "right", first.sha)]);
-      const won = both.flatMap((each) => (each.status === "fulfilled" ? [each.value.commit.sha] : []));
-      expect(won).toHaveLength(1);
-      expect(both.find(({ status }) => status === "rejected")).toMatchObject({ reason: { code: "conflict" } });
-      expect((await stores[0].open(id).refs()).branches.get("main")).toBe(won[0]);
-      await expect(commitTo(1, id, "third", first.sha)).rejects.toMatchObject({ code: "conflict" });
-    });
+    test.runIf(isThorough)(
+      "SRC-3 SRC-4 uploads to two machines at once: each becomes a commit, or is refused for another head",
+      async () => {
+        const id = await place.newId();
+        const { commit: first } = await commitTo(0, id, "first", null);
+        const both = await Promise.allSettled([
+          commitTo(0, id, "left", first.sha),
+          commitTo(1, id, "right", first.sha),
+        ]);
+        const won = both.flatMap((each) => (each.status === "fulfilled" ? [each.value.commit.sha] : []));
+        expect(won).toHaveLength(1);
+        expect(both.find(({ status }) => status === "rejected")).toMatchObject({ reason: { code: "conflict" } });
+        expect((await stores[0].open(id).refs()).branches.get("main")).toBe(won[0]);
+        await expect(commitTo(1, id, "third", first.sha)).rejects.toMatchObject({ code: "conflict" });
+      },
+    );
 
     test("SRC-3 what was confirmed before a process was killed is stored, and what was not is whole or absent", async () => {
       const id = await place.newId();
@@ -211,20 +223,23 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
       await git(work, "fsck", "--strict");
     }, 120_000);
 
-    test("SRC-3 one that is packed reads as before; one that is removed is gone on all machines", async () => {
-      const { id, head } = await pushed();
-      for (const round of [1, 2, 3]) await commitTo(1, id, `round ${round}`);
-      const before = await refsAt(1, id);
-      await storages[0].pack(id, 1);
-      expect([await refsAt(0, id), await refsAt(1, id)]).toEqual([before, before]);
-      expect(await git(await clone(1, id), "rev-list", "--max-parents=0", "HEAD")).toBe(head);
-      expect(await storages[1].list()).toContain(id);
-      await storages[0].remove(id);
-      await storages[1].remove(id);
-      expect([await storages[0].read(id), await storages[1].read(id)]).toEqual([null, null]);
-      expect((await stores[1].open(id).refs()).branches.size).toBe(0);
-      expect(await storages[0].list()).not.toContain(id);
-    });
+    test.runIf(isThorough)(
+      "SRC-3 one that is packed reads as before; one that is removed is gone on all machines",
+      async () => {
+        const { id, head } = await pushed();
+        for (const round of [1, 2, 3]) await commitTo(1, id, `round ${round}`);
+        const before = await refsAt(1, id);
+        await storages[0].pack(id, 1);
+        expect([await refsAt(0, id), await refsAt(1, id)]).toEqual([before, before]);
+        expect(await git(await clone(1, id), "rev-list", "--max-parents=0", "HEAD")).toBe(head);
+        expect(await storages[1].list()).toContain(id);
+        await storages[0].remove(id);
+        await storages[1].remove(id);
+        expect([await storages[0].read(id), await storages[1].read(id)]).toEqual([null, null]);
+        expect((await stores[1].open(id).refs()).branches.size).toBe(0);
+        expect(await storages[0].list()).not.toContain(id);
+      },
+    );
 
     test("SRC-3 a repository that is somewhere else is adopted, once", async () => {
       const { work, head } = await pushed();

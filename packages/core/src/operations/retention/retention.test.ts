@@ -14,6 +14,7 @@ import {
 import { openTestDatabase } from "@towpath/db/testing";
 import { eq, inArray, sql } from "drizzle-orm";
 import { expect, test } from "vitest";
+import { isThorough } from "../../../../../tests/thorough.ts";
 import { startBuild } from "../../delivery/build/index.ts";
 import { newId } from "../../ids/index.ts";
 import { deleteProject } from "../../projects/project/index.ts";
@@ -189,35 +190,38 @@ test("LOG-6 of each branch the latest builds and deployments stay, and what is l
   expect(await count(sql`build_log WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = build_id)`)).toBe(0);
 });
 
-test("LOG-6 RUN-8 a superseded deployment stays while its server runs, whose sessions would end with it", async () => {
-  const project = await seedProject(database.db, organization);
-  for (let at = 0; at < 6; at++) await push(project, `s${at}`);
-  const made = await database.db
-    .select({ id: deployment.id })
-    .from(deployment)
-    .innerJoin(build, eq(build.id, deployment.buildId))
-    .where(eq(deployment.projectId, project.id))
-    .orderBy(build.sequence);
-  const [awake = "", asleep = "", stopped = "", lost = ""] = made.map(({ id }) => id);
-  const start = { id: newId(), startedAt: new Date() };
-  await database.db.insert(instance).values([
-    { ...start, deploymentId: awake, state: "ready" },
-    { ...start, id: newId(), deploymentId: asleep, state: "frozen" },
-    { ...start, id: newId(), deploymentId: stopped, state: "stopped", endedAt: new Date() },
-    // Its host is gone.
-    { id: newId(), startedAt: new Date(Date.now() - 8 * 86_400_000), deploymentId: lost, state: "ready" },
-  ]);
-  await sweep();
-  const left = async () =>
-    (await database.db.select().from(deployment).where(eq(deployment.projectId, project.id))).map(({ id }) => id);
-  expect((await left()).toSorted()).toEqual([awake, asleep, ...made.slice(-2).map(({ id }) => id)].toSorted());
-  await database.db
-    .update(instance)
-    .set({ state: "stopped" })
-    .where(inArray(instance.deploymentId, [awake, asleep]));
-  await sweep();
-  expect(await left()).toHaveLength(2);
-});
+test.runIf(isThorough)(
+  "LOG-6 RUN-8 a superseded deployment stays while its server runs, whose sessions would end with it",
+  async () => {
+    const project = await seedProject(database.db, organization);
+    for (let at = 0; at < 6; at++) await push(project, `s${at}`);
+    const made = await database.db
+      .select({ id: deployment.id })
+      .from(deployment)
+      .innerJoin(build, eq(build.id, deployment.buildId))
+      .where(eq(deployment.projectId, project.id))
+      .orderBy(build.sequence);
+    const [awake = "", asleep = "", stopped = "", lost = ""] = made.map(({ id }) => id);
+    const start = { id: newId(), startedAt: new Date() };
+    await database.db.insert(instance).values([
+      { ...start, deploymentId: awake, state: "ready" },
+      { ...start, id: newId(), deploymentId: asleep, state: "frozen" },
+      { ...start, id: newId(), deploymentId: stopped, state: "stopped", endedAt: new Date() },
+      // Its host is gone.
+      { id: newId(), startedAt: new Date(Date.now() - 8 * 86_400_000), deploymentId: lost, state: "ready" },
+    ]);
+    await sweep();
+    const left = async () =>
+      (await database.db.select().from(deployment).where(eq(deployment.projectId, project.id))).map(({ id }) => id);
+    expect((await left()).toSorted()).toEqual([awake, asleep, ...made.slice(-2).map(({ id }) => id)].toSorted());
+    await database.db
+      .update(instance)
+      .set({ state: "stopped" })
+      .where(inArray(instance.deploymentId, [awake, asleep]));
+    await sweep();
+    expect(await left()).toHaveLength(2);
+  },
+);
 
 test("LOG-6 an ended preview is removed with its builds after a while, unless a push has reopened it", async () => {
   const project = await seedProject(database.db, organization);

@@ -1,6 +1,7 @@
 import { auditLog, organization, repository } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
+import { isThorough } from "../../../../../tests/thorough.ts";
 import type { Actor } from "../../context/index.ts";
 import { deleteProject, getProject, listProjects } from "../../projects/project/index.ts";
 import { listAuditEntries } from "../../tenancy/audit-log/index.ts";
@@ -212,51 +213,54 @@ test("SRC-3 an archive is committed by who may deploy, on top of what they saw, 
   expect((await upload("u3", {}, keyOf(org, [project.id]))).commit.author).toBe("Towpath");
 });
 
-test("SRC-1 SRC-3 a server moves from a Git URL to a repository of the instance and back, and stays as it is", async () => {
-  const { project: made } = await scene.deploy(org, { previews: false });
-  await scene.buildAll();
-  const { id } = await create();
-  await push(id, { main: "here" });
-  const change = (more: object, actor: Actor = org.owner) =>
-    changeSource({ ctx: scene.as(actor), input: { projectId: made.id, ...more } });
-  expect((await refusal(change({ repository: "rain" }))).fields).toHaveProperty("repository");
-  expect((await refusal(change({}))).fields).toHaveProperty("gitUrl");
-  expect((await refusal(change({ repository: "weather", gitUrl }))).fields).toHaveProperty("repository");
-  const hook = { kind: "gitlab", token: "for-states" } as const;
-  await updateSource({ ctx: scene.as(org.owner), input: { projectId: made.id, status: hook } });
-  expect(await scene.row(made.id)).toMatchObject({ statusKind: "gitlab" });
-  expect(await change({ repository: "weather" })).toMatchObject({
-    source: { kind: "repository", name: "weather", previews: true, branches: ["main"] },
-    build: { commitSha: shaOf("here") },
-  });
-  await scene.buildAll();
-  expect(await scene.live(made.id)).toBe(shaOf("here"));
-  const scope = { projectId: made.id };
-  expect(await updateSource({ ctx: scene.as(org.owner), input: { ...scope, previews: false } })).toMatchObject({
-    kind: "repository",
-    previews: false,
-  });
-  const token = { kind: "token", token: "x" } as const;
-  expect(await refusalCode(updateSource({ ctx: scene.as(org.owner), input: { ...scope, credential: token } }))).toBe(
-    "conflict",
-  );
-  // Nor a host that takes states of builds; the earlier repository's is forgotten.
-  const update = (status: typeof hook | null) =>
-    updateSource({ ctx: scene.as(org.owner), input: { ...scope, status } });
-  expect((await refusal(update(hook))).message).toContain("no host that takes states of builds");
-  expect(await update(null)).toMatchObject({ kind: "repository" });
-  expect(await scene.row(made.id)).toMatchObject({ url: null, statusKind: null, statusCiphertext: null });
-  expect(await refusalCode(makeSourceWebhookSecret({ ctx: scene.as(org.owner), input: scope }))).toBe("conflict");
-  const listed = await listProjects({ ctx: scene.as(org.owner), input: { orgSlug: org.slug, text: "weather" } });
-  expect(listed.map(({ source }) => source)).toMatchObject([{ kind: "repository", name: "weather" }]);
-  expect(await change({ gitUrl })).toMatchObject({ source: { kind: "git", url: gitUrl, previews: false } });
-  expect(await getSource({ ctx: scene.as(org.owner), input: scope })).toMatchObject({ kind: "git", url: gitUrl });
-  const details = (await scene.auditsOf(made.id, "source.change")).map(({ detail }) => detail);
-  expect(details).toMatchObject([
-    { from: gitUrl, to: "weather" },
-    { from: "weather", to: gitUrl },
-  ]);
-});
+test.runIf(isThorough)(
+  "SRC-1 SRC-3 a server moves from a Git URL to a repository of the instance and back, and stays as it is",
+  async () => {
+    const { project: made } = await scene.deploy(org, { previews: false });
+    await scene.buildAll();
+    const { id } = await create();
+    await push(id, { main: "here" });
+    const change = (more: object, actor: Actor = org.owner) =>
+      changeSource({ ctx: scene.as(actor), input: { projectId: made.id, ...more } });
+    expect((await refusal(change({ repository: "rain" }))).fields).toHaveProperty("repository");
+    expect((await refusal(change({}))).fields).toHaveProperty("gitUrl");
+    expect((await refusal(change({ repository: "weather", gitUrl }))).fields).toHaveProperty("repository");
+    const hook = { kind: "gitlab", token: "for-states" } as const;
+    await updateSource({ ctx: scene.as(org.owner), input: { projectId: made.id, status: hook } });
+    expect(await scene.row(made.id)).toMatchObject({ statusKind: "gitlab" });
+    expect(await change({ repository: "weather" })).toMatchObject({
+      source: { kind: "repository", name: "weather", previews: true, branches: ["main"] },
+      build: { commitSha: shaOf("here") },
+    });
+    await scene.buildAll();
+    expect(await scene.live(made.id)).toBe(shaOf("here"));
+    const scope = { projectId: made.id };
+    expect(await updateSource({ ctx: scene.as(org.owner), input: { ...scope, previews: false } })).toMatchObject({
+      kind: "repository",
+      previews: false,
+    });
+    const token = { kind: "token", token: "x" } as const;
+    expect(await refusalCode(updateSource({ ctx: scene.as(org.owner), input: { ...scope, credential: token } }))).toBe(
+      "conflict",
+    );
+    // Nor a host that takes states of builds; the earlier repository's is forgotten.
+    const update = (status: typeof hook | null) =>
+      updateSource({ ctx: scene.as(org.owner), input: { ...scope, status } });
+    expect((await refusal(update(hook))).message).toContain("no host that takes states of builds");
+    expect(await update(null)).toMatchObject({ kind: "repository" });
+    expect(await scene.row(made.id)).toMatchObject({ url: null, statusKind: null, statusCiphertext: null });
+    expect(await refusalCode(makeSourceWebhookSecret({ ctx: scene.as(org.owner), input: scope }))).toBe("conflict");
+    const listed = await listProjects({ ctx: scene.as(org.owner), input: { orgSlug: org.slug, text: "weather" } });
+    expect(listed.map(({ source }) => source)).toMatchObject([{ kind: "repository", name: "weather" }]);
+    expect(await change({ gitUrl })).toMatchObject({ source: { kind: "git", url: gitUrl, previews: false } });
+    expect(await getSource({ ctx: scene.as(org.owner), input: scope })).toMatchObject({ kind: "git", url: gitUrl });
+    const details = (await scene.auditsOf(made.id, "source.change")).map(({ detail }) => detail);
+    expect(details).toMatchObject([
+      { from: gitUrl, to: "weather" },
+      { from: "weather", to: gitUrl },
+    ]);
+  },
+);
 
 test("SRC-3 a repository is deleted once no server is built from it; with its organization it goes", async () => {
   const { project, repositoryId } = await deployed();

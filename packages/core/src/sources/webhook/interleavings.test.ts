@@ -268,14 +268,18 @@ const counterexamples: [number[]][] = [
 
 const numRuns = rounds(15, 1000);
 
-test("BLD-7 BLD-11 BLD-12 in every interleaving of events at GitHub, deliveries, requests and builds the live commit never goes back and ends at GitHub's head", {
-  timeout: numRuns * 2400,
-}, async () => {
-  const choices = fc.array(fc.nat(799), { minLength: 8, maxLength: 60 });
-  await fc.assert(fc.asyncProperty(choices, play), {
-    numRuns,
-    examples: counterexamples,
-    // A slow machine makes fewer: after its time limit the test would go on, and its database would wait for it.
-    interruptAfterTimeLimit: numRuns * 1600,
-  });
-});
+test.runIf(isThorough)(
+  "BLD-7 BLD-11 BLD-12 in every interleaving of events at GitHub, deliveries, requests and builds the live commit never goes back and ends at GitHub's head",
+  {
+    timeout: numRuns * 2400,
+  },
+  async () => {
+    const choices = fc.array(fc.nat(799), { minLength: 8, maxLength: 60 });
+    await fc.assert(fc.asyncProperty(choices, play), {
+      numRuns,
+      examples: counterexamples,
+      // A slow machine makes fewer: after its time limit the test would go on, and its database would wait for it.
+      interruptAfterTimeLimit: numRuns * 1600,
+    });
+  },
+);

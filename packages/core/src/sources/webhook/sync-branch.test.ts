@@ -2,6 +2,7 @@ import { auditLog, branch, build, project } from "@towpath/db/schema";
 import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq, sql } from "drizzle-orm";
 import { expect, test } from "vitest";
+import { isThorough } from "../../../../../tests/thorough.ts";
 import { redeployBuild } from "../../delivery/build/index.ts";
 import { listBranchesWithDeployments } from "../../delivery/deployment/index.ts";
 import { GitHubModel } from "../../testing/github-model.ts";
@@ -266,40 +267,43 @@ test("BLD-7 with two organizations on one repository a failure of one does not a
   expect(settled.outcome).toBe("build");
 });
 
-test("BLD-15 a push that changes no watched path builds nothing and says so; the next that does builds", async () => {
-  const watching = await seedProject(database.db, organization, { watchPaths: ["server", "!**/*.md"] });
-  const github = gitHubOf(watching);
-  const input = { orgSlug: organization.slug, projectName: watching.name };
-  const skipped = async () =>
-    (await listBranchesWithDeployments({ ctx: as(organization.owner), input }))[0]?.skipped ?? null;
-  const push = async (commit: string, changes: readonly string[]) => {
-    github.changes.set(commit, changes);
-    github.push("main", commit);
-    return settle(github);
-  };
-  const settleBuilt = async (builds: readonly string[]) => {
-    for (const id of builds) await succeedBuild(database.db, id);
-    return builds.length;
-  };
-  // Nothing to compare with.
-  expect(await settleBuilt(await push("m1", ["README.md"]))).toBe(1);
-  expect(await push("m2", ["README.md", "server/README.md"])).toEqual([]);
-  expect(await skipped()).toMatchObject({ commitSha: shaOf("m2"), commitMessage: "m2" });
-  expect(await live(watching, "main")).toBe(shaOf("m1"));
-  // Reported twice.
-  github.push("main", "m2");
-  expect(await settle(github)).toEqual([]);
-  const entries = await database.db
-    .select()
-    .from(auditLog)
-    .where(eq(auditLog.projectId, watching.id))
-    .orderBy(auditLog.id);
-  expect(entries.filter(({ action }) => action === "build.skip")).toMatchObject([{ subject: "main" }]);
-  expect(await settleBuilt(await push("m3", ["README.md", "server/main.py"]))).toBe(1);
-  expect([await skipped(), await live(watching, "main")]).toEqual([null, shaOf("m3")]);
-  // In doubt it is built: GitHub can't compare.
-  github.push("main", "m4");
-  expect(await settleBuilt(await settle(github))).toBe(1);
-  await database.db.update(project).set({ watchPaths: [] }).where(eq(project.id, watching.id));
-  expect(await settleBuilt(await push("m5", ["README.md"]))).toBe(1);
-});
+test.runIf(isThorough)(
+  "BLD-15 a push that changes no watched path builds nothing and says so; the next that does builds",
+  async () => {
+    const watching = await seedProject(database.db, organization, { watchPaths: ["server", "!**/*.md"] });
+    const github = gitHubOf(watching);
+    const input = { orgSlug: organization.slug, projectName: watching.name };
+    const skipped = async () =>
+      (await listBranchesWithDeployments({ ctx: as(organization.owner), input }))[0]?.skipped ?? null;
+    const push = async (commit: string, changes: readonly string[]) => {
+      github.changes.set(commit, changes);
+      github.push("main", commit);
+      return settle(github);
+    };
+    const settleBuilt = async (builds: readonly string[]) => {
+      for (const id of builds) await succeedBuild(database.db, id);
+      return builds.length;
+    };
+    // Nothing to compare with.
+    expect(await settleBuilt(await push("m1", ["README.md"]))).toBe(1);
+    expect(await push("m2", ["README.md", "server/README.md"])).toEqual([]);
+    expect(await skipped()).toMatchObject({ commitSha: shaOf("m2"), commitMessage: "m2" });
+    expect(await live(watching, "main")).toBe(shaOf("m1"));
+    // Reported twice.
+    github.push("main", "m2");
+    expect(await settle(github)).toEqual([]);
+    const entries = await database.db
+      .select()
+      .from(auditLog)
+      .where(eq(auditLog.projectId, watching.id))
+      .orderBy(auditLog.id);
+    expect(entries.filter(({ action }) => action === "build.skip")).toMatchObject([{ subject: "main" }]);
+    expect(await settleBuilt(await push("m3", ["README.md", "server/main.py"]))).toBe(1);
+    expect([await skipped(), await live(watching, "main")]).toEqual([null, shaOf("m3")]);
+    // In doubt it is built: GitHub can't compare.
+    github.push("main", "m4");
+    expect(await settleBuilt(await settle(github))).toBe(1);
+    await database.db.update(project).set({ watchPaths: [] }).where(eq(project.id, watching.id));
+    expect(await settleBuilt(await push("m5", ["README.md"]))).toBe(1);
+  },
+);

@@ -3,6 +3,7 @@ import { auditLog, invitation, member, user } from "@towpath/db/schema";
 import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
 import { beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../../../tests/thorough.ts";
 import type { Actor } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
@@ -347,25 +348,28 @@ test("ORG-6 without a mail server, or when a mailbox has had enough, the link is
   expect(mails).toEqual([]);
 });
 
-test("ORG-6 invalid addresses are named, and an organization has a bounded number of open invitations", async () => {
-  const refused = await refusal(invite(org.owner, [address(), "not an address"]));
-  expect([refused.code, Object.keys(refused.fields)]).toEqual(["invalid_input", ["emails.1"]]);
-  expect(await refusalCode(invite(org.owner, []))).toBe("invalid_input");
-  expect(
-    await refusalCode(
-      invite(
-        org.owner,
-        Array.from({ length: 21 }, () => address()),
+test.runIf(isThorough)(
+  "ORG-6 invalid addresses are named, and an organization has a bounded number of open invitations",
+  async () => {
+    const refused = await refusal(invite(org.owner, [address(), "not an address"]));
+    expect([refused.code, Object.keys(refused.fields)]).toEqual(["invalid_input", ["emails.1"]]);
+    expect(await refusalCode(invite(org.owner, []))).toBe("invalid_input");
+    expect(
+      await refusalCode(
+        invite(
+          org.owner,
+          Array.from({ length: 21 }, () => address()),
+        ),
       ),
-    ),
-  ).toBe("invalid_input");
-  for (let round = 0; round < 10; round++)
-    await invite(
-      org.owner,
-      Array.from({ length: 20 }, () => address()),
-    );
-  expect(await refusalCode(invite(org.owner, [address()]))).toBe("limit_reached");
-});
+    ).toBe("invalid_input");
+    for (let round = 0; round < 10; round++)
+      await invite(
+        org.owner,
+        Array.from({ length: 20 }, () => address()),
+      );
+    expect(await refusalCode(invite(org.owner, [address()]))).toBe("limit_reached");
+  },
+);
 
 test("ORG-6 ORG-10 each step of an invitation is in the audit log with actor and address, without the token", async () => {
   const link = await invited();

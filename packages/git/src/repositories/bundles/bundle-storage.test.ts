@@ -198,48 +198,51 @@ test.runIf(isThorough)(
   },
 );
 
-test("SRC-3 pushes that began in one state are merged if their refs differ, also after packing, and refused if they are the same", async () => {
-  const [one, two] = [machine(directory, "one", { maxBundles: 8 }), machine(directory, "two", { maxBundles: 8 })];
-  const id = await newId();
-  const first = await makeRepository(work(), { "server.py": "one\n" });
-  const side = await commitFiles(work(), { "server.py": "two\n" });
-  const onSide = await commitFiles(work(), { "server.py": "three\n" });
-  const begin = async (storage: typeof one, ...refs: readonly string[]) => {
-    const change = await storage.change(id, "main");
-    closing.push(change.close);
-    await git(work(), "push", "--quiet", "--force", change.directory, ...refs);
-    return change;
-  };
-  await (await begin(one, `${first}:refs/heads/main`, `${side}:refs/heads/side`)).store();
-  // Its base is gone when it is stored.
-  const late = await begin(one, `${onSide}:refs/heads/new`);
-  await (await begin(two, ":side")).store();
-  await (await begin(two, `${first}:refs/heads/other`, `${first}:refs/heads/fix/a`)).store();
-  const another = await git(work(), "commit-tree", "-p", first, "-m", "Another", `${first}^{tree}`);
-  await (await begin(two, `${another}:refs/heads/x`)).store();
-  await two.pack(id);
-  expect(await bundlesOf(id)).toHaveLength(1);
-  await late.store();
-  const restored = (await machine(directory, "three").read(id)) ?? "";
-  await git(restored, "fsck", "--strict");
-  const names = await git(restored, "for-each-ref", "--format=%(refname:short)");
-  expect(names.split("\n")).toEqual(["fix/a", "main", "new", "other", "x"]);
-  expect(await git(restored, "rev-parse", "new")).toBe(onSide);
+test.runIf(isThorough)(
+  "SRC-3 pushes that began in one state are merged if their refs differ, also after packing, and refused if they are the same",
+  async () => {
+    const [one, two] = [machine(directory, "one", { maxBundles: 8 }), machine(directory, "two", { maxBundles: 8 })];
+    const id = await newId();
+    const first = await makeRepository(work(), { "server.py": "one\n" });
+    const side = await commitFiles(work(), { "server.py": "two\n" });
+    const onSide = await commitFiles(work(), { "server.py": "three\n" });
+    const begin = async (storage: typeof one, ...refs: readonly string[]) => {
+      const change = await storage.change(id, "main");
+      closing.push(change.close);
+      await git(work(), "push", "--quiet", "--force", change.directory, ...refs);
+      return change;
+    };
+    await (await begin(one, `${first}:refs/heads/main`, `${side}:refs/heads/side`)).store();
+    // Its base is gone when it is stored.
+    const late = await begin(one, `${onSide}:refs/heads/new`);
+    await (await begin(two, ":side")).store();
+    await (await begin(two, `${first}:refs/heads/other`, `${first}:refs/heads/fix/a`)).store();
+    const another = await git(work(), "commit-tree", "-p", first, "-m", "Another", `${first}^{tree}`);
+    await (await begin(two, `${another}:refs/heads/x`)).store();
+    await two.pack(id);
+    expect(await bundlesOf(id)).toHaveLength(1);
+    await late.store();
+    const restored = (await machine(directory, "three").read(id)) ?? "";
+    await git(restored, "fsck", "--strict");
+    const names = await git(restored, "for-each-ref", "--format=%(refname:short)");
+    expect(names.split("\n")).toEqual(["fix/a", "main", "new", "other", "x"]);
+    expect(await git(restored, "rev-parse", "new")).toBe(onSide);
 
-  const [same, nested] = [await begin(one, `${side}:refs/heads/main`), await begin(one, `${side}:refs/heads/deep`)];
-  await (await begin(two, `${onSide}:refs/heads/main`, `${onSide}:refs/heads/deep/er`)).store();
-  await expect(same.store()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("to main") });
-  await expect(nested.store()).rejects.toMatchObject({
-    code: "conflict",
-    message: expect.stringContaining("deep is a"),
-  });
-  expect(await git((await one.read(id)) ?? "", "rev-parse", "main")).toBe(onSide);
+    const [same, nested] = [await begin(one, `${side}:refs/heads/main`), await begin(one, `${side}:refs/heads/deep`)];
+    await (await begin(two, `${onSide}:refs/heads/main`, `${onSide}:refs/heads/deep/er`)).store();
+    await expect(same.store()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("to main") });
+    await expect(nested.store()).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("deep is a"),
+    });
+    expect(await git((await one.read(id)) ?? "", "rev-parse", "main")).toBe(onSide);
 
-  const removed = await begin(one, `${side}:refs/heads/late`);
-  await database.db.delete(repository).where(eq(repository.id, id));
-  await expect(removed.store()).rejects.toMatchObject({ code: "not_found" });
-  await expect(two.change(id, "main")).rejects.toMatchObject({ code: "not_found" });
-});
+    const removed = await begin(one, `${side}:refs/heads/late`);
+    await database.db.delete(repository).where(eq(repository.id, id));
+    await expect(removed.store()).rejects.toMatchObject({ code: "not_found" });
+    await expect(two.change(id, "main")).rejects.toMatchObject({ code: "not_found" });
+  },
+);
 
 test.runIf(isThorough)(
   "SRC-3 bundles that are replaced and removed while a machine restores them: it restores the new one",

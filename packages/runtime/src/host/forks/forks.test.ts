@@ -83,6 +83,8 @@ except Exception as error:
 `)}, place), place["result"])[1])({})`,
   );
 
+import { isThorough } from "../../../../../tests/thorough.ts";
+
 async function commands(program: string): Promise<number[]> {
   const tree = await processTree(process.pid);
   const lines = await Promise.all(tree.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
@@ -238,37 +240,43 @@ describe.runIf(root)("a fork", () => {
   beforeAll(openDriver);
   afterAll(closeDriver);
 
-  test("RUN-3 is made only where there is an interpreter to fork, if nothing else is asked for", async () => {
-    expect(await prewarm({ onlyForked: true })).toMatchObject({ ok: false, isFinal: false });
-    const waiting = await prewarmed();
-    const another = await prewarmed({ onlyForked: true });
-    expect(await prewarm({ onlyForked: true, organizationId: "org-2" })).toMatchObject({ ok: false, isFinal: false });
-    await Promise.all([waiting.end(), another.end()]);
-    await noneLeft();
-  });
+  test.runIf(isThorough)(
+    "RUN-3 is made only where there is an interpreter to fork, if nothing else is asked for",
+    async () => {
+      expect(await prewarm({ onlyForked: true })).toMatchObject({ ok: false, isFinal: false });
+      const waiting = await prewarmed();
+      const another = await prewarmed({ onlyForked: true });
+      expect(await prewarm({ onlyForked: true, organizationId: "org-2" })).toMatchObject({ ok: false, isFinal: false });
+      await Promise.all([waiting.end(), another.end()]);
+      await noneLeft();
+    },
+  );
 
-  test("RUN-6 RUN-1 ends for its own reasons, which are known, and takes no other with it", async () => {
-    const [crashing, killed, full, stays] = (await Promise.all(["a", "b", "c", "d"].map(forkWith))) as [
-      InstanceHandle,
-      InstanceHandle,
-      InstanceHandle,
-      InstanceHandle,
-    ];
-    void tinyServer.get(crashing.endpoint, "/crash");
-    expect(await crashing.exited).toEqual({ reason: "exited", code: 3, signal: null });
-    void attempt(killed, "os.kill(os.getpid(), 9)").catch(() => {});
-    expect(await killed.exited).toEqual({ reason: "signaled", code: null, signal: "SIGKILL" });
-    void tinyServer.get(full.endpoint, `/allocate/${(2 * testLimits.memoryBytes) / mebibyte}`);
-    expect((await full.exited).reason).toBe("out-of-memory");
-    expect(await tinyServer.get(stays.endpoint)).toMatch(/^hello/);
-    expect(await stays.freeze()).toBe(true);
-    expect(await tinyServer.get(stays.endpoint, "/", 300)).toBeNull();
-    await stays.wake();
-    // Orphans are reaped, and end with it.
-    await attempt(stays, `(os.fork(), os._exit(0)) if os.fork() == 0 else os.wait()`);
-    expect((await stays.stop(2000)).reason).toBe("stopped");
-    await noneLeft();
-  });
+  test.runIf(isThorough)(
+    "RUN-6 RUN-1 ends for its own reasons, which are known, and takes no other with it",
+    async () => {
+      const [crashing, killed, full, stays] = (await Promise.all(["a", "b", "c", "d"].map(forkWith))) as [
+        InstanceHandle,
+        InstanceHandle,
+        InstanceHandle,
+        InstanceHandle,
+      ];
+      void tinyServer.get(crashing.endpoint, "/crash");
+      expect(await crashing.exited).toEqual({ reason: "exited", code: 3, signal: null });
+      void attempt(killed, "os.kill(os.getpid(), 9)").catch(() => {});
+      expect(await killed.exited).toEqual({ reason: "signaled", code: null, signal: "SIGKILL" });
+      void tinyServer.get(full.endpoint, `/allocate/${(2 * testLimits.memoryBytes) / mebibyte}`);
+      expect((await full.exited).reason).toBe("out-of-memory");
+      expect(await tinyServer.get(stays.endpoint)).toMatch(/^hello/);
+      expect(await stays.freeze()).toBe(true);
+      expect(await tinyServer.get(stays.endpoint, "/", 300)).toBeNull();
+      await stays.wake();
+      // Orphans are reaped, and end with it.
+      await attempt(stays, `(os.fork(), os._exit(0)) if os.fork() == 0 else os.wait()`);
+      expect((await stays.stop(2000)).reason).toBe("stopped");
+      await noneLeft();
+    },
+  );
 
   test("RUN-1 ends with the process that the platform holds for it, and all with their parent", async () => {
     const [one, other] = [await forkWith("a"), await forkWith("b")];

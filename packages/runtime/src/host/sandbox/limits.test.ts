@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isThorough } from "../../../../../tests/thorough.ts";
 import { shortDirectory } from "../../testing/short-directory.ts";
 import { testLimits } from "../../testing/tiny-server.ts";
 import { strictIsolation } from "../config.ts";
@@ -54,7 +55,7 @@ describe.runIf(root)("RUN-1 a host that enforces the limits", () => {
     expect(isolation).toMatchObject({ trusted: true, exceptions: [], problems: [] });
   });
 
-  test("is trusted although the shim was killed while it was tested, more than once", async () => {
+  test.runIf(isThorough)("is trusted although the shim was killed while it was tested, more than once", async () => {
     const stateDirectory = join(directory, "killed-shim");
     const shim = { generation: 1, waitMs: 10_000, orphanedMs: 0, onSuperseded: () => {} };
     const cgroups = await findCgroups(await readCgroupFacts());

@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isThorough } from "../../../../../tests/thorough.ts";
 import { shortDirectory } from "../../testing/short-directory.ts";
 import { testLimits } from "../../testing/tiny-server.ts";
 import type { SandboxSpec } from "../engine.ts";
@@ -158,7 +159,7 @@ test("on version 2, limits are written to the kernel's files", async () => {
   expect(cgroup.limits).toMatchObject({ memory: true, processes: true });
 });
 
-test("many sandboxes with network can start concurrently", async () => {
+test.runIf(isThorough)("many sandboxes with network can start concurrently", async () => {
   const one = () =>
     runToEnd(
       (spec, reader) => spawnSandboxed(context(noCgroups), spec, reader),

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../../../tests/thorough.ts";
 import { tinyServer } from "../../testing/tiny-server.ts";
 import { Records } from "./records.ts";
 
@@ -163,16 +164,19 @@ test("RUN-3 RUN-7 an interpreter in a pod uses no processor while it waits, then
   expect(await server.exit).toBe(143);
 });
 
-test("RUN-3 RUN-7 an interpreter that has itself woken before its server comes is ended", async () => {
-  const server = await started("serve", 30, { processes: 100_000, sharesUser: false }, true);
-  await expect.poll(() => server.prewarmed, { timeout: 10_000 }).toEqual([{ state: "prewarmed" }]);
-  // Left alone, it goes on waiting.
-  await sleep(1500);
-  expect(server.child.exitCode).toBeNull();
-  await server.wake();
-  expect(await server.exit).toBe(137);
-  expect(server.lines.at(-1)).toMatch(/ran while it had to wait, and was ended/);
-});
+test.runIf(isThorough)(
+  "RUN-3 RUN-7 an interpreter that has itself woken before its server comes is ended",
+  async () => {
+    const server = await started("serve", 30, { processes: 100_000, sharesUser: false }, true);
+    await expect.poll(() => server.prewarmed, { timeout: 10_000 }).toEqual([{ state: "prewarmed" }]);
+    // Left alone, it goes on waiting.
+    await sleep(1500);
+    expect(server.child.exitCode).toBeNull();
+    await server.wake();
+    expect(await server.exit).toBe(137);
+    expect(server.lines.at(-1)).toMatch(/ran while it had to wait, and was ended/);
+  },
+);
 
 test("RUN-3 RUN-7 an interpreter that nobody needs ends with its pod", async () => {
   const server = await started("serve", 30, { processes: 100_000, sharesUser: false }, true);
@@ -199,7 +203,7 @@ test("RUN-7 a start that takes too long ends, and says what it was doing", async
   expect(["waiting", "starved"]).toContain(late.activity);
 });
 
-test("RUN-5 RUN-7 a flood is bounded where it arises", async () => {
+test.runIf(isThorough)("RUN-5 RUN-7 a flood is bounded where it arises", async () => {
   const server = await started("flood");
   await server.ready();
   await sleep(1500);
