@@ -60,8 +60,8 @@ test("CAP-1 without a value, handshakes and lists are answered as recorded, and 
   const modern = await connectModern(server.url, bearer);
   expect(await modern.callTool(echo)).toMatchObject({ isError: true });
   await expect(client.readResource({ uri: "text://motd" })).rejects.toThrow(address(server));
-  const rows = await rig.rows(server.projectId, 1);
-  expect(rows.find(({ target }) => target === "echo")).toMatchObject({ refusal: "values_needed" });
+  const rowOfEcho = async () => (await rig.rows(server.projectId, 1)).find(({ target }) => target === "echo");
+  await expect.poll(rowOfEcho).toMatchObject({ refusal: "values_needed" });
   expect(server.received).toEqual([]);
 });
 

@@ -68,7 +68,7 @@ test("SRC-3 BLD-7 a push to a repository of the instance is built without waitin
   const second = await commitFiles(work(), { "server.py": "second = 2\n" });
   await push(id, "main", "main:fix");
   // Nothing else looks for pushes: no round of the worker runs here.
-  await until(async () => (await builds(name)).length === 3, 20_000);
+  await until(async () => (await builds(name)).length === 3);
   const started = (await builds(name)).filter(({ id: each }) => each !== build.id);
   for (const each of started) await ended(each.id);
   expect(started.map(({ commitSha }) => commitSha)).toEqual([second, second]);
@@ -78,7 +78,7 @@ test("SRC-3 BLD-7 a push to a repository of the instance is built without waitin
 
   const archive = streamOf(makeZip([{ name: "server.py", content: "third = 3\n" }]));
   const { commit } = await uploadCommit({ ctx: as(), input: { ...input(), archive, expectedHead: second } });
-  await until(async () => (await builds(name)).some(({ commitSha }) => commitSha === commit.sha), 5000);
+  await until(async () => (await builds(name)).some(({ commitSha }) => commitSha === commit.sha));
   await until(async () => fetched.some((each) => each.includes("third = 3")));
 }, 60_000);
 
@@ -107,7 +107,7 @@ test("SRC-3 files that a repository of the instance doesn't store are named in t
   await commitFiles(work(), { "server.py": "second = 2\n" });
   await store.create(id, "main");
   await push(id, "main");
-  await until(async () => (await builds(name)).length === 2, 5000);
+  await until(async () => (await builds(name)).length === 2);
 }, 60_000);
 
 test("SRC-3 LOG-6 repositories whose organization is gone are removed a day later, others packed and kept", async () => {

@@ -209,9 +209,12 @@ test.runIf(isThorough)(
   async () => {
     const made = await make("quiet");
     await forge.setPushRule("sleep 1");
-    const pushed = push(made);
+    let isPushing = true;
+    const pushed = push(made).finally(() => {
+      isPushing = false;
+    });
     const seen: string[] = [];
-    for (let round = 0; round < 8; round++) {
+    while (isPushing) {
       await new Promise((resolve) => setTimeout(resolve, 100));
       for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name)))
         seen.push(await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""));
