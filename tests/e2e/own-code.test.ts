@@ -10,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { launchChromium } from "../chromium.ts";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { towpath } from "../instance/towpath-process.ts";
-import { isThorough } from "../thorough.ts";
 import { expectAccessible } from "./accessible.ts";
 import { connectGitHub, createOrganization, newVisitor, signUp } from "./browser.ts";
 
@@ -121,30 +120,27 @@ describe("own code from a push to previews", () => {
     await expect(ask(`${serversUrl}/${server}/mcp`, "Bearer tp_wrong")).rejects.toThrow();
   });
 
-  test.runIf(isThorough)(
-    "PRJ-10 GW-11 an admin JWT from its page calls as its person, whose identity is signed when switched on; clearing the cache ends it",
-    async () => {
-      const endpoint = `${serversUrl}/${server}/mcp`;
-      await page.goto(`${url}/${slug}/${server}/admin-jwt`);
-      await page.getByRole("button", { name: "Show token" }).click();
-      const bearer = `Bearer ${(await page.getByTestId("admin-jwt").innerText()).trim()}`;
-      await page.getByText("Newly issued.").waitFor();
-      await expectAccessible(page);
-      expect(await ask(endpoint, bearer, "caller")).toBe("owner, 1 parts");
-      await page.goto(`${url}/${slug}/${server}/settings`);
-      await page.getByRole("switch", { name: "Sign the caller's identity" }).click();
-      await expect.poll(() => ask(endpoint, bearer, "caller"), { timeout: 20_000 }).toBe("owner, 3 parts");
-      await page.goto(`${url}/${slug}/${server}/admin-jwt`);
-      await page.getByRole("button", { name: "Show token" }).click();
-      await page.getByText("Reused from the cache.").waitFor();
-      await page.getByRole("button", { name: "Clear cache and revoke tokens" }).click();
-      await expectAccessible(page);
-      await page.getByRole("button", { name: "Clear and revoke" }).click();
-      await page.getByText("All admin JWTs for this server are revoked").waitFor();
-      await page.getByRole("button", { name: "Show token" }).waitFor();
-      await expect.poll(() => ask(endpoint, bearer).catch(() => "refused"), { timeout: 20_000 }).toBe("refused");
-    },
-  );
+  test("PRJ-10 GW-11 an admin JWT from its page calls as its person, whose identity is signed when switched on; clearing the cache ends it", async () => {
+    const endpoint = `${serversUrl}/${server}/mcp`;
+    await page.goto(`${url}/${slug}/${server}/admin-jwt`);
+    await page.getByRole("button", { name: "Show token" }).click();
+    const bearer = `Bearer ${(await page.getByTestId("admin-jwt").innerText()).trim()}`;
+    await page.getByText("Newly issued.").waitFor();
+    await expectAccessible(page);
+    expect(await ask(endpoint, bearer, "caller")).toBe("owner, 1 parts");
+    await page.goto(`${url}/${slug}/${server}/settings`);
+    await page.getByRole("switch", { name: "Sign the caller's identity" }).click();
+    await expect.poll(() => ask(endpoint, bearer, "caller"), { timeout: 20_000 }).toBe("owner, 3 parts");
+    await page.goto(`${url}/${slug}/${server}/admin-jwt`);
+    await page.getByRole("button", { name: "Show token" }).click();
+    await page.getByText("Reused from the cache.").waitFor();
+    await page.getByRole("button", { name: "Clear cache and revoke tokens" }).click();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Clear and revoke" }).click();
+    await page.getByText("All admin JWTs for this server are revoked").waitFor();
+    await page.getByRole("button", { name: "Show token" }).waitFor();
+    await expect.poll(() => ask(endpoint, bearer).catch(() => "refused"), { timeout: 20_000 }).toBe("refused");
+  });
 
   test("BLD-7 a push to the default branch goes live by itself", async () => {
     await commit("two");

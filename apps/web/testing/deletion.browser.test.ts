@@ -22,31 +22,25 @@ const exists = async (id: string) => (await site.db.$count(project, eq(project.i
 const remove = (method: "DELETE", name: string, token: string) =>
   fetch(`${site.url}/api/v1/projects/${name}`, { method, headers: { authorization: `Bearer ${token}` } });
 
-test.runIf(isThorough)(
-  "PRJ-11 a project is deleted in its settings after typing its name, and the list no longer shows it",
-  async () => {
-    const { slug } = owner.organization;
-    const [own, kept] = [
-      await seedProject(site.db, owner.organization),
-      await seedProject(site.db, owner.organization),
-    ];
-    await page.goto(`${site.url}/${slug}/${own.name}/settings`);
-    await page.getByRole("button", { name: "Delete server" }).click();
-    const dialog = page.getByRole("dialog", { name: "Delete server" });
-    await dialog.getByText("the request log, server logs and build logs").waitFor();
-    await expectAccessible(page);
-    await dialog.getByRole("textbox").fill(kept.name);
-    await dialog.getByRole("button", { name: "Delete server" }).click();
-    await dialog.getByText(`Type ${own.name} to confirm.`).waitFor();
-    await expect.poll(() => exists(own.id)).toBe(true);
-    await dialog.getByRole("textbox").fill(own.name);
-    await dialog.getByRole("button", { name: "Delete server" }).click();
-    await page.waitForURL(`${site.url}/${slug}/servers`);
-    await page.getByText(kept.name).first().waitFor();
-    await expect.poll(() => page.getByText(own.name).count()).toBe(0);
-    await expect.poll(async () => [await exists(own.id), await exists(kept.id)]).toEqual([false, true]);
-  },
-);
+test("PRJ-11 a project is deleted in its settings after typing its name, and the list no longer shows it", async () => {
+  const { slug } = owner.organization;
+  const [own, kept] = [await seedProject(site.db, owner.organization), await seedProject(site.db, owner.organization)];
+  await page.goto(`${site.url}/${slug}/${own.name}/settings`);
+  await page.getByRole("button", { name: "Delete server" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete server" });
+  await dialog.getByText("the request log, server logs and build logs").waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("textbox").fill(kept.name);
+  await dialog.getByRole("button", { name: "Delete server" }).click();
+  await dialog.getByText(`Type ${own.name} to confirm.`).waitFor();
+  await expect.poll(() => exists(own.id)).toBe(true);
+  await dialog.getByRole("textbox").fill(own.name);
+  await dialog.getByRole("button", { name: "Delete server" }).click();
+  await page.waitForURL(`${site.url}/${slug}/servers`);
+  await page.getByText(kept.name).first().waitFor();
+  await expect.poll(() => page.getByText(own.name).count()).toBe(0);
+  await expect.poll(async () => [await exists(own.id), await exists(kept.id)]).toEqual([false, true]);
+});
 
 test.runIf(isThorough)(
   "PRJ-11 members are offered no deletion of a project or an organization, and the functions refuse them",

@@ -149,28 +149,25 @@ test.runIf(isThorough)("ONB-3 the URL carries the name and the error of a quicks
   await see("This name is available.");
 });
 
-test.runIf(isThorough)(
-  "ONB-3 ONB-4 the quickstart authorizes at GitHub, copies the sample, creates the project and starts its first build",
-  async () => {
-    const asked = page.waitForRequest((request) => request.url().startsWith(`${gitHub.url}/login/oauth/authorize`));
-    const resumed = page.waitForRequest(
-      (request) => request.isNavigationRequest() && /isCreating=true/.test(request.url()),
-    );
-    await press("Deploy the echo server");
-    // The link was loaded with the page: no request between the click and GitHub.
-    const authorize = new URL((await asked).url()).searchParams;
-    expect(authorize.get("redirect_uri")).toBe(`${site.url}/api/github/callback`);
-    expect(authorize.get("state")).toMatch(/^\S{20,}$/);
-    expect(new URL((await resumed).url()).searchParams.get("serverName")).toBe("brave-teal-otter");
-    await page.waitForURL(new RegExp(`/${orgSlug}/brave-teal-otter/build-logs/[0-9a-f-]{36}$`));
-    const [stored] = await site.db.select().from(project).where(eq(project.name, "brave-teal-otter"));
-    expect(stored).toMatchObject({ repositoryFullName: "ada-codes/brave-teal-otter", entrypoint: "echo.py" });
-    const builds = await site.db.select().from(build);
-    expect(builds).toMatchObject([
-      { trigger: "quickstart", status: "queued", commitSha: expect.stringMatching(/^[0-9a-f]{40}$/) },
-    ]);
-  },
-);
+test("ONB-3 ONB-4 the quickstart authorizes at GitHub, copies the sample, creates the project and starts its first build", async () => {
+  const asked = page.waitForRequest((request) => request.url().startsWith(`${gitHub.url}/login/oauth/authorize`));
+  const resumed = page.waitForRequest(
+    (request) => request.isNavigationRequest() && /isCreating=true/.test(request.url()),
+  );
+  await press("Deploy the echo server");
+  // The link was loaded with the page: no request between the click and GitHub.
+  const authorize = new URL((await asked).url()).searchParams;
+  expect(authorize.get("redirect_uri")).toBe(`${site.url}/api/github/callback`);
+  expect(authorize.get("state")).toMatch(/^\S{20,}$/);
+  expect(new URL((await resumed).url()).searchParams.get("serverName")).toBe("brave-teal-otter");
+  await page.waitForURL(new RegExp(`/${orgSlug}/brave-teal-otter/build-logs/[0-9a-f-]{36}$`));
+  const [stored] = await site.db.select().from(project).where(eq(project.name, "brave-teal-otter"));
+  expect(stored).toMatchObject({ repositoryFullName: "ada-codes/brave-teal-otter", entrypoint: "echo.py" });
+  const builds = await site.db.select().from(build);
+  expect(builds).toMatchObject([
+    { trigger: "quickstart", status: "queued", commitSha: expect.stringMatching(/^[0-9a-f]{40}$/) },
+  ]);
+});
 
 test("ONB-4 the stored GitHub token is deleted after the quickstart", async () => {
   const { rowCount } = await site.pool.query("SELECT 1 FROM verification WHERE identifier LIKE 'secret:%'");
