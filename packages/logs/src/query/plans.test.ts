@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { openTestDatabase } from "@towpath/db/testing";
 import type { Pool } from "pg";
 import { beforeAll, expect, test } from "vitest";
-import { rounds } from "../../../../tests/thorough.ts";
+import { isThorough, rounds } from "../../../../tests/thorough.ts";
 import {
   indexFinishedDays,
   itemUsage,

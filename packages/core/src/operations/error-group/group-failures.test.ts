@@ -11,7 +11,7 @@ import {
 } from "@towpath/db/schema";
 import { and, eq, sql } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { rounds } from "../../../../../tests/thorough.ts";
+import { isThorough, rounds } from "../../../../../tests/thorough.ts";
 import { newId } from "../../ids/index.ts";
 import { seedLiveProject, seedLiveVersion } from "../../testing/index.ts";
 import { openProjectSuite } from "../../testing/project-suite.ts";

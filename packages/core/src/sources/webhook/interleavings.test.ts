@@ -3,7 +3,7 @@ import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { rounds } from "../../../../../tests/thorough.ts";
+import { isThorough, rounds } from "../../../../../tests/thorough.ts";
 import type { FullContext } from "../../context/index.ts";
 import { takeNextBuild } from "../../delivery/build/index.ts";
 import { TowpathError } from "../../errors/index.ts";
