@@ -103,6 +103,8 @@ export async function unwrittenServerLogs(pool: Pool, rows: readonly ServerLogRo
   });
 }
 
+// Queries name the index's order of nulls, although there are none: else PostgreSQL would sort instead of reading it.
+
 /** A line that an instance has printed. `digest`: see `digestOfLine`. */
 export type PrintedLine = { readonly stream: ServerLogRow["stream"]; readonly time: Date; readonly digest: string };
 
@@ -113,7 +115,7 @@ export async function newestServerLines(
 ): Promise<PrintedLine[]> {
   const { rows } = await pool.query(
     `SELECT stream, time, encode(sha256(convert_to(line, 'UTF8')), 'hex') AS digest FROM server_log
-     WHERE deployment_id = $1 AND instance_id = $2 AND stream <> 'platform' ORDER BY id DESC LIMIT $3`,
+     WHERE deployment_id = $1 AND instance_id = $2 AND stream <> 'platform' ORDER BY id DESC NULLS LAST LIMIT $3`,
     [deploymentId, instanceId, limit],
   );
   return rows;
@@ -150,8 +152,6 @@ export async function readServerLogs(
   }
   return newest(reader, deploymentId, Number.MAX_SAFE_INTEGER, limit);
 }
-
-// The index's order of nulls, although there are none: else PostgreSQL would sort instead of reading it.
 
 async function newest(reader: Reader, deploymentId: string, upTo: number, limit: number): Promise<ServerLogEntry[]> {
   const { rows } = await reader.query<Row>(
