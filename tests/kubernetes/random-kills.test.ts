@@ -67,10 +67,12 @@ test("RUN-8 OPS-11 GW-13 GW-14 two of every role are killed at random moments un
   });
   const gatewayDown: { readonly gateway: number; readonly from: number; readonly to: number }[] = [];
   const takeOverMs: number[] = [];
+  const kills: string[] = [];
   for (const victim of shuffled(everything, random)) {
     await sleep(500 + random() * 3000);
     if (victim.startsWith("runner")) await untilBothRunnersAnswer();
     const from = performance.now();
+    kills.push(`${new Date().toISOString()} ${victim}`);
     await rig.platform.kill(victim);
     if (victim.startsWith("runner")) takeOverMs.push(await untilRunnerLeads());
     await sleep(random() * 1000);
@@ -110,7 +112,18 @@ test("RUN-8 OPS-11 GW-13 GW-14 two of every role are killed at random moments un
   expect(missingIn(Object.keys(after.runs), inRows)).toEqual([]);
   const lines = `SELECT substr(line, 5) AS text FROM server_log JOIN project ON project.id = project_id
     WHERE project.name = '${server}' AND line LIKE 'ran %'`;
-  await expect.poll(async () => missingIn(await texts(lines), Object.keys(after.runs)), settled).toEqual([]);
+  const missingLines = async () => missingIn(await texts(lines), Object.keys(after.runs));
+  await expect
+    .poll(missingLines, settled)
+    .toEqual([])
+    .catch(async (error: unknown) => {
+      throw new Error(
+        `Kills:\n${kills.join("\n")}\nMissing, in the container's log:\n${await inPod(await missingLines())}`,
+        {
+          cause: error,
+        },
+      );
+    });
   expect(repeatedIn(await texts(lines))).toEqual([]);
 
   // Builds. A terminal whose web was killed may have lost its connection; a build that it has begun goes on.
@@ -154,6 +167,17 @@ async function isCaptured(url: string): Promise<boolean> {
 /** Texts of the calls of a client that were answered, as the log has them. */
 const rowsOf = (client: string) => `SELECT request_payload #>> '{params,arguments,text}' AS text FROM request_log
   WHERE client_name LIKE '${client}' AND method = 'tools/call' AND outcome = 'ok'`;
+
+/** The records of lines in the log of the server's container, whose third field is their time in milliseconds. */
+async function inPod(missing: readonly string[]): Promise<string> {
+  const names = await rig.podsOf("server");
+  const logs = await Promise.all(
+    names.map((name) => cluster.kubectl("-n", rig.namespace, "logs", name, "-c=server").catch(String)),
+  );
+  const ends = new Set(missing.map((text) => `ran ${text}`));
+  const records = logs.flatMap((log) => log.split("\n"));
+  return records.filter((record) => ends.has(/ran .*$/.exec(record)?.[0] ?? "")).join("\n");
+}
 
 const texts = async (sql: string) => (await rig.rows<{ text: string }>(sql)).map(({ text }) => text);
 const missingIn = (found: readonly string[], expected: readonly string[]) => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { currentRelease } from "@towpath/db/release";
-import { newestServerLines, unwrittenServerLogs, writeServerLogs } from "@towpath/logs";
+import { writeServerLogs } from "@towpath/logs";
 import { startRounds } from "@towpath/role";
 import {
   type AroundCall,
@@ -36,9 +36,10 @@ import { instanceStore } from "./instances/instance.store.ts";
 import { InstancePool } from "./instances/instance-pool.ts";
 import { createInstanceRecord } from "./instances/instance-record.ts";
 import { layersInUse } from "./layers-in-use.ts";
-import { LineSpool, lastLinesOf } from "./logs/line-spool.ts";
+import { LineSpool } from "./logs/line-spool.ts";
 import { serverLog } from "./logs/server-log.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
+import { takeOverLines } from "./logs/taken-over-lines.ts";
 import { RunnerMetrics } from "./metrics.ts";
 import { watchNeeds } from "./needs.ts";
 import { createNoPlaceAlert } from "./places/no-place-alert.ts";
@@ -52,8 +53,6 @@ const closeWithinMs = 1500;
 const databaseSilenceMs = 15_000;
 /** Time for the last spans when the runner stops. */
 const lastSpansMs = 500;
-/** Lines of a server that are compared with its output: more than it may print in a millisecond. */
-const maxCompared = 1000;
 
 export type Runner = {
   readonly address: RunnerAddress;
@@ -159,23 +158,8 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     },
   });
   // Before the servers continue to print.
-  const kept = spool.takeOver();
-  const unwritten = new Set(await unwrittenServerLogs(database.pool, kept));
-  spool.release(kept.filter((row) => !unwritten.has(row)));
-  for (const row of unwritten) lines.push(row);
-  const lastLines = lastLinesOf(kept);
-  const found = await adoptInstances({
-    driver: servers,
-    store,
-    record,
-    pool,
-    pushLine: lines.push,
-    lastLines,
-    storedLines: async (of) => {
-      const newest = await newestServerLines(database.pool, { ...of, limit: maxCompared });
-      return { lines: newest, isAll: newest.length < maxCompared };
-    },
-  });
+  const takenOver = await takeOverLines(database.pool, spool, lines.push);
+  const found = await adoptInstances({ driver: servers, store, record, pool, pushLine: lines.push, lines: takenOver });
   const { adopted, interrupted } = found;
   if (adopted + interrupted.length > 0)
     log.info({ adopted, interrupted: interrupted.length }, "took over the servers of the previous runner");

@@ -4,7 +4,9 @@ export { foldRequestLogs } from "./fold/fold-request-logs.ts";
 export { countServerDays, readServerDays, type ServerDay } from "./fold/server-days.ts";
 export { appendBuildLog, buildLogChannel, readBuildLog } from "./lines/build-logs.ts";
 export {
+  digestOfLine,
   newestServerLines,
+  type PrintedLine,
   readRequestLines,
   readServerLogs,
   type ServerLogEntry,

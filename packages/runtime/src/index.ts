@@ -35,6 +35,5 @@ export {
   type ServerDriver,
   type ServerSpec,
   type StartResult,
-  type StoredLines,
   type Survivor,
 } from "./port/servers.ts";

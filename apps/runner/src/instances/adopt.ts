@@ -1,10 +1,10 @@
-import type { ServerLogRow } from "@towpath/logs";
-import { partsOf, serverKeyOf } from "@towpath/runner-api";
-import type { LastLines, ServerDriver, StoredLines, Survivor } from "@towpath/runtime";
+import { serverKeyOf } from "@towpath/runner-api";
+import type { OutputSink, ServerDriver, Survivor } from "@towpath/runtime";
 import { createRedactor } from "@towpath/secrets/redaction";
 import { z } from "zod";
 import type { StoredDeployment } from "../deployments/deployment.store.ts";
-import { serverLog } from "../logs/server-log.ts";
+import { type ServerLine, serverLog } from "../logs/server-log.ts";
+import type { TakenOverLines } from "../logs/taken-over-lines.ts";
 import type { InstanceStore } from "./instance.store.ts";
 import { Instance } from "./instance.ts";
 import type { InstancePool } from "./instance-pool.ts";
@@ -43,10 +43,8 @@ export type AdoptionParts = {
   readonly store: InstanceStore;
   readonly record: InstanceRecord;
   readonly pool: InstancePool;
-  readonly pushLine: (row: ServerLogRow) => void;
-  /** By instance: the lines that the earlier runner has kept. */
-  readonly lastLines: ReadonlyMap<string, LastLines>;
-  readonly storedLines: (of: { readonly deploymentId: string; readonly instanceId: string }) => Promise<StoredLines>;
+  readonly pushLine: (row: ServerLine) => void;
+  readonly lines: TakenOverLines;
 };
 
 /** What an earlier start of this runner left. */
@@ -68,10 +66,8 @@ export async function adoptInstances(parts: AdoptionParts): Promise<Found> {
     const claim = await claimOf(survivor, parts);
     if (claim === null) return null;
     claims.set(survivor.instanceId, claim);
-    const { deploymentId } = partsOf(claim.server);
-    const { instanceId } = survivor;
-    const stored = () => parts.storedLines({ deploymentId, instanceId });
-    return { onOutput: claim.instance.output(), last: parts.lastLines.get(instanceId) ?? {}, stored };
+    const last = parts.lines.last.get(survivor.instanceId) ?? {};
+    return { onOutput: claim.instance.output(), last, fromBeginning: claim.outputFromBeginning };
   });
   for (const { handle, isFrozen } of adopted) {
     const claim = claims.get(handle.instanceId);
@@ -84,7 +80,7 @@ export async function adoptInstances(parts: AdoptionParts): Promise<Found> {
   return { adopted: adopted.length, interrupted };
 }
 
-type Claim = Adoption & { readonly readyAt: Date | null };
+type Claim = Adoption & { readonly readyAt: Date | null; readonly outputFromBeginning: () => Promise<OutputSink> };
 
 /** Null if the server must be stopped: its row has ended, or its deployment is gone. */
 async function claimOf({ instanceId, memo }: Survivor, parts: AdoptionParts): Promise<Claim | null> {
@@ -95,12 +91,17 @@ async function claimOf({ instanceId, memo }: Survivor, parts: AdoptionParts): Pr
   const row = await parts.store.claim(instanceId, { deploymentId, callerId });
   if (row === null) return null;
   const redactor = createRedactor(secrets);
-  const log = serverLog({ projectId, deploymentId }, parts.pushLine, redactor);
+  let push = parts.pushLine;
+  const log = serverLog({ projectId, deploymentId }, (line) => push(line), redactor);
   const context = { log, redact: redactor.text, limits: { memoryBytes, processes } };
   const instance = new Instance(instanceId, row.startedAt, context, parts.record);
   // How many there may be counts for those that wait.
   const callers = callerId === null ? null : { projectId, most: Number.POSITIVE_INFINITY };
   const server = serverKeyOf({ deploymentId, callerId });
   const adoption = { server, owner: { organizationId, callers }, instance, valuesStamp, failures: row.restarts };
-  return { ...adoption, readyAt: row.readyAt };
+  const outputFromBeginning = async () => {
+    push = await parts.lines.unlessStored({ deploymentId, instanceId }, parts.pushLine);
+    return instance.output();
+  };
+  return { ...adoption, readyAt: row.readyAt, outputFromBeginning };
 }

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import {
   appendBuildLog,
   buildLogChannel,
+  digestOfLine,
   newestServerLines,
   readBuildLog,
   readRequestLines,
@@ -114,6 +115,7 @@ test("RUN-5 server-log lines keep their order, are read from a cursor and announ
 
 test("RUN-5 the newest lines of an instance are those that it printed", async () => {
   const [projectId, deploymentId, instanceId] = [randomUUID(), randomUUID(), randomUUID()];
+  const line = "\0 é\ud800 … ".repeat(2000);
   const row = (time: number, stream: ServerLogRow["stream"], of: string | null = instanceId): ServerLogRow => ({
     projectId,
     deploymentId,
@@ -122,15 +124,15 @@ test("RUN-5 the newest lines of an instance are those that it printed", async ()
     stream,
     level: "info",
     requestId: null,
-    line: "text",
+    line,
   });
   const now = Date.now();
   await writeServerLogs(database.pool, [row(now, "stdout"), row(now + 1, "stderr"), row(now + 2, "stdout")]);
   await writeServerLogs(database.pool, [row(now + 3, "platform"), row(now + 4, "stdout", randomUUID())]);
   const newest = (limit: number) => newestServerLines(database.pool, { deploymentId, instanceId, limit });
   expect(await newest(2)).toEqual([
-    { stream: "stdout", time: new Date(now + 2) },
-    { stream: "stderr", time: new Date(now + 1) },
+    { stream: "stdout", time: new Date(now + 2), digest: digestOfLine(line) },
+    { stream: "stderr", time: new Date(now + 1), digest: digestOfLine(line) },
   ]);
   expect(await newest(9)).toHaveLength(3);
 });

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Pool } from "pg";
 import { z } from "zod";
 import type { Reader } from "../query/reader.ts";
@@ -102,18 +103,26 @@ export async function unwrittenServerLogs(pool: Pool, rows: readonly ServerLogRo
   });
 }
 
-/** Stream and time of the newest lines that an instance has printed, newest first. */
+// Queries name the index's order of nulls, although there are none: else PostgreSQL would sort instead of reading it.
+
+/** A line that an instance has printed. `digest`: see `digestOfLine`. */
+export type PrintedLine = { readonly stream: ServerLogRow["stream"]; readonly time: Date; readonly digest: string };
+
+/** Lines that an instance has printed, those that were stored last first. */
 export async function newestServerLines(
   pool: Pool,
   { deploymentId, instanceId, limit }: { deploymentId: string; instanceId: string; limit: number },
-): Promise<{ stream: "stdout" | "stderr"; time: Date }[]> {
+): Promise<PrintedLine[]> {
   const { rows } = await pool.query(
-    `SELECT stream, time FROM server_log WHERE deployment_id = $1 AND instance_id = $2 AND stream <> 'platform'
-     ORDER BY id DESC LIMIT $3`,
+    `SELECT stream, time, encode(sha256(convert_to(line, 'UTF8')), 'hex') AS digest FROM server_log
+     WHERE deployment_id = $1 AND instance_id = $2 AND stream <> 'platform' ORDER BY id DESC NULLS LAST LIMIT $3`,
     [deploymentId, instanceId, limit],
   );
   return rows;
 }
+
+/** SHA-256 of a line as it is stored, in hexadecimal. */
+export const digestOfLine = (line: string): string => hash("sha256", toPostgresText(line, maxLineCharacters) ?? "");
 
 const columns = `id, time, instance_id AS "instanceId", stream, level, request_id AS "requestId", line,
   (SELECT "user".name FROM instance JOIN "user" ON "user".id = instance.caller_id
@@ -143,8 +152,6 @@ export async function readServerLogs(
   }
   return newest(reader, deploymentId, Number.MAX_SAFE_INTEGER, limit);
 }
-
-// The index's order of nulls, although there are none: else PostgreSQL would sort instead of reading it.
 
 async function newest(reader: Reader, deploymentId: string, upTo: number, limit: number): Promise<ServerLogEntry[]> {
   const { rows } = await reader.query<Row>(

@@ -1,6 +1,6 @@
 import type { HarnessFailureCode } from "@towpath/core/delivery/build/contract";
 import type { ServerEndpoint } from "@towpath/runner-api/endpoint";
-import type { Exit, LastLines, Limits, Network, OutputSink, OutputStream } from "./execution.ts";
+import type { Exit, LastLines, Limits, Network, OutputSink } from "./execution.ts";
 
 /** A server, independent of the host. */
 export type ServerSpec = {
@@ -45,17 +45,12 @@ export type InstanceSpec = {
 
 /** A server that outlived the runner that started it, with the `memo` of its InstanceSpec. */
 export type Survivor = { readonly instanceId: string; readonly memo: string };
-/** The newest lines of a server that are stored, newest first. `isAll`: there are no earlier ones. */
-export type StoredLines = {
-  readonly lines: readonly { readonly stream: OutputStream; readonly time: Date }[];
-  readonly isAll: boolean;
-};
 /** Where its output continues: all lines after `last`, each once. */
 export type ClaimedOutput = {
   readonly onOutput: OutputSink;
   readonly last: LastLines;
-  /** For a driver that reads the output from its beginning again. */
-  readonly stored?: () => Promise<StoredLines>;
+  /** For a driver that reads the output from its beginning again, in place of both: a sink that leaves out what is stored. */
+  readonly fromBeginning?: () => Promise<OutputSink>;
 };
 export type AdoptedServer = { readonly handle: InstanceHandle; readonly isFrozen: boolean };
 

@@ -11,7 +11,7 @@ const silentFailures = 20;
  * Passes the output of a server on until its container has ended and all of it was read, or the pod is gone. Begins again
  * after an outage.
  *
- * @param options.hasEnded whether the container has ended
+ * @param options.hasEnded whether the container has ended, or the pod is gone
  * @param options.hasRestarted whether it has been started again since, with a log of its own
  * @param options.signal ends it earlier
  * @param options.onLost called once if the output can't be read for a while
@@ -40,7 +40,8 @@ export async function followLog(
       if (isLast || hasEnded()) return;
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof KubernetesError && error.status === 404) return;
+      // The kubelet of a pod that is there doesn't know it yet after a start of its own.
+      if (error instanceof KubernetesError && error.status === 404 && isLast) return;
       if (++failures === silentFailures) onLost(error);
     }
     await sleep(pauseMs, undefined, { signal }).catch(() => {});

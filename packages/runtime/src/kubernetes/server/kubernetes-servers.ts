@@ -29,7 +29,6 @@ import { layersAt } from "./layer-addresses.ts";
 import { Nodes } from "./nodes.ts";
 import { PodServer, type PodServerParts } from "./pod-server.ts";
 import { refusalOf } from "./start-failure.ts";
-import { unlessStored } from "./unless-stored.ts";
 
 export type KubernetesServersParts = {
   readonly api: KubernetesApi;
@@ -199,9 +198,9 @@ export class KubernetesServers implements ServerDriver {
       await this.#parts.api.delete("pods", pod.metadata.name, { graceSeconds: 0, uid: pod.metadata.uid });
       return null;
     }
-    const { last, stored } = claimed;
-    const onOutput = stored === undefined ? claimed.onOutput : unlessStored(claimed.onOutput, await stored());
-    const running = this.#follow(this.#podServer(pod, { onOutput, last, secret }));
+    const { fromBeginning, ...continued } = claimed;
+    const output = fromBeginning === undefined ? continued : { onOutput: await fromBeginning() };
+    const running = this.#follow(this.#podServer(pod, { ...output, secret }));
     return { handle: running.handle(instanceId, address), isFrozen: false };
   }
 

@@ -22,7 +22,8 @@ export type RecordListeners = {
 export class Records {
   readonly #onOutput: OutputSink;
   readonly #on: RecordListeners;
-  readonly #last: { [Stream in OutputStream]?: number };
+  /** By type of record: the number of lines that were dropped comes with the position of the line that follows. */
+  readonly #last: Map<string, number>;
   /** Lines of the harness's stacks. */
   #stack: string[] = [];
   #held: Buffer[] = [];
@@ -32,7 +33,10 @@ export class Records {
   constructor(onOutput: OutputSink, last: LastLines = {}, on: RecordListeners = {}) {
     this.#onOutput = onOutput;
     this.#on = on;
-    this.#last = { ...last };
+    this.#last = new Map([
+      ["o", last.stdout ?? -1],
+      ["e", last.stderr ?? -1],
+    ]);
   }
 
   get stack(): readonly string[] {
@@ -75,14 +79,15 @@ export class Records {
     const status = type === "p" ? parsePrewarmStatus(text) : null;
     if (status !== null) this.#on.prewarm?.(status);
     if (type === "s") this.#stack.push(text);
-    const stream = streams[type.toLowerCase()];
+    const kind = type.toLowerCase();
+    const stream = streams[kind];
     const sequence = Number(position);
-    if (stream === undefined || sequence <= (this.#last[stream] ?? -1)) return;
-    this.#last[stream] = sequence;
+    if (stream === undefined || sequence <= (this.#last.get(kind) ?? -1)) return;
+    this.#last.set(kind, sequence);
     const when = new Date(Number(time));
     if (type === "x" || type === "y") {
       const [lines, bytes] = text.split(" ");
-      this.#onOutput(stream, droppedText(Number(lines), Number(bytes)), when);
+      this.#onOutput(stream, droppedText(Number(lines), Number(bytes)), when, sequence);
     } else {
       const cut = type === type.toUpperCase() ? lineCutMark : "";
       this.#onOutput(stream, storableText(text.replace(/\r$/, "")) + cut, when, sequence);
