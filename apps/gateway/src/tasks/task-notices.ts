@@ -15,7 +15,7 @@ import { viewOf } from "./task-view.ts";
 const maxTasks = 1000;
 
 /** A client's open stream. */
-export type NoticeStream = { readonly admitted: Admitted; readonly send: (message: Message) => void };
+type NoticeStream = { readonly admitted: Admitted; readonly send: (message: Message) => void };
 
 type Subscriber = NoticeStream & {
   readonly era: TaskEra;
@@ -23,7 +23,7 @@ type Subscriber = NoticeStream & {
   readonly about: Message;
 };
 
-export type TaskNoticesParts = {
+type Parts = {
   readonly store: KeptTaskStore;
   readonly results: SealedResults;
   readonly ids: TaskIds;
@@ -43,12 +43,12 @@ export type TaskSubscription = {
  * them: in 2025-11-25 all tasks of the caller on the stream of a session, in 2026-07-28 those that a client subscribes to.
  */
 export class TaskNotices {
-  readonly #parts: TaskNoticesParts;
+  readonly #parts: Parts;
   /** By call, and by whose list it is in. */
   readonly #subscribers = new Map<string, Set<Subscriber>>();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: TaskNoticesParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 

@@ -1,5 +1,5 @@
 import type { Rest } from "../call/answer.ts";
-import type { Admitted } from "../call/states.ts";
+import type { Admitted, CallResponse } from "../call/states.ts";
 import { type Message, parsedMessage } from "../portal/messages-in.ts";
 import { membersOf } from "../portal/portal-request.ts";
 import type { Recorder } from "../record/recorder.ts";
@@ -23,8 +23,7 @@ export function forwardStream({ taskNotices, recorder }: Parts, { admitted, era,
   const writer = new NoticeWriter(recorder, own);
   own.kept = writer;
   if (era === "legacy") {
-    const stop = taskNotices.ofSession({ admitted, send: (message) => writer.send(message) });
-    response.once("close", stop);
+    endWith(response, taskNotices.ofSession({ admitted, send: (message) => writer.send(message) }));
     return forward(own, null);
   }
   let isAcknowledged = false;
@@ -33,7 +32,7 @@ export function forwardStream({ taskNotices, recorder }: Parts, { admitted, era,
   };
   const params = membersOf(parsedMessage(admitted.body.toString("utf8"))?.params);
   const { taskIds, publish, stop } = taskNotices.listen({ admitted, send }, params);
-  response.once("close", stop);
+  endWith(response, stop);
   if (taskIds.length === 0) return forward(admitted, null);
   return forward(own, (message) => {
     if (message.method !== acknowledged) return false;
@@ -44,6 +43,11 @@ export function forwardStream({ taskNotices, recorder }: Parts, { admitted, era,
     publish();
     return true;
   });
+}
+
+function endWith(response: CallResponse, stop: () => void): void {
+  if (response.destroyed) stop();
+  else response.once("close", stop);
 }
 
 const acknowledged = "notifications/subscriptions/acknowledged";
