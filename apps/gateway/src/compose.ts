@@ -5,13 +5,13 @@ import { poolReadings, serveMetrics, spanReadings } from "@towpath/telemetry";
 import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
 import { createGateway } from "./gateway.ts";
+import { createKeptCalls } from "./kept/create-kept-calls.ts";
 import { createSharedLimits } from "./limits/shared-limits.ts";
 import { SavedState } from "./outage/saved-state.ts";
 import {
   type Base,
   createCallers,
   createEntry,
-  createKeptCalls,
   createPortals,
   createRecord,
   createServers,
@@ -89,7 +89,7 @@ async function compose(base: Base) {
   const servers = createServers(base);
   const entry = createEntry(base);
   const portals = createPortals(base);
-  const kept = createKeptCalls(base, { ...record.parts, ...callers.parts });
+  const kept = createKeptCalls(base, { ...record.parts, ...callers.parts, reach: portals.reach });
   const limits = createSharedLimits({ config, peers, gateways });
   const { leases, sleeping } = servers.parts;
   const savedState = new SavedState({ directory, worker, secret, outageMs, ...callers.known, leases, log });
@@ -152,6 +152,7 @@ async function compose(base: Base) {
     ...limits.parts,
     ...portals,
     tasks: kept.tasks,
+    taskNotices: kept.taskNotices,
     announce,
     routes,
     metrics,

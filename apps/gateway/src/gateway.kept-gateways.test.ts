@@ -6,7 +6,7 @@ import { isThorough } from "../../../tests/thorough.ts";
 import { type Answer, callOf, deployCounting, RawClient } from "./testing/counting-server.ts";
 import { type GatewayProcess, startGatewayProcess } from "./testing/gateway-process.ts";
 import { type DeployedServer, openRig, until } from "./testing/rig.ts";
-import { askModern, deployTaskless } from "./testing/taskless-server.ts";
+import { askModern, deployTaskless, deployTasklessPortal } from "./testing/taskless-server.ts";
 
 // Two gateways in processes of their own, as on two hosts.
 
@@ -26,11 +26,13 @@ afterAll(async () => {
   for (const directory of directories) await rm(directory, { recursive: true });
 });
 
-/** The server's URL at each gateway, once both know it. */
-async function urlsOf({ label }: DeployedServer, who: Record<string, string>): Promise<[URL, URL]> {
+/** The URL of a server or a portal at each gateway, once both know it. */
+async function urlsOf({ label }: Pick<DeployedServer, "label">, who: Record<string, string>): Promise<[URL, URL]> {
   const urls = gateways.map(({ port }) => new URL(`http://127.0.0.1:${port}/${label}/mcp`));
+  // A portal wants a session.
+  const isKnown = ({ status }: Response) => status === 202 || status === 400;
   for (const url of urls)
-    await until(async () => (await new RawClient(url, who).send({ method: "notifications/x" })).status === 202);
+    await until(async () => isKnown(await new RawClient(url, who).send({ method: "notifications/x" })));
   return urls as [URL, URL];
 }
 const key = (text: string) => ({ "idempotency-key": text });
@@ -181,14 +183,23 @@ test.runIf(isThorough)(
   60_000,
 );
 
-test.runIf(isThorough)(
-  "CAP-2 RUN-8 after kill -9 of its gateway a task has failed, in words, in both eras",
-  async () => {
-    const { server, taskless, caller } = await deployTaskless(rig);
+const deployPlain = async () => ({ ...(await deployTaskless(rig)), name: "work" });
+const deployPortal = async () => {
+  const { portal, one, caller } = await deployTasklessPortal(rig);
+  return { server: portal, taskless: one, caller, name: "one_work" };
+};
+
+test.runIf(isThorough).each([
+  ["server", deployPlain],
+  ["portal", deployPortal],
+])(
+  "CAP-2 RUN-8 after kill -9 of its gateway a task of a %s has failed, in words, in both eras",
+  async (_, deploy) => {
+    const { server, taskless, caller, name } = await deploy();
     const who = await caller();
     const [here, there] = await urlsOf(server, who);
     await askModern(here, who, { method: "server/discover" });
-    const params = { name: "work" };
+    const params = { name };
     const modern = (await askModern(here, who, { method: "tools/call", params })).result.taskId;
     const client = await RawClient.inSession(here, who, "2025-11-25");
     const created = (await client.result(1, { ...params, task: {} })) as unknown as {

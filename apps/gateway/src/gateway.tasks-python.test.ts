@@ -1,17 +1,19 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { CallToolResultSchema, CreateTaskResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import { connectLegacy } from "./testing/clients.ts";
+import { addPortal, storeManifest } from "./testing/portal.ts";
 import { type DeployedServer, openRig, until } from "./testing/rig.ts";
 
 const rig = openRig();
-const script = new URL("testing/fastmcp/count.py", import.meta.url).pathname;
+const script = (name: string) => new URL(`testing/fastmcp/${name}`, import.meta.url).pathname;
 let directory: string;
 let child: ChildProcess | undefined;
 let server: DeployedServer;
@@ -28,7 +30,7 @@ beforeAll(async () => {
     "--with",
     "uvicorn",
     "python",
-    script,
+    script("count.py"),
     path,
     join(directory, "runs"),
   ];
@@ -61,5 +63,25 @@ test.runIf(isThorough)(
     expect(await tasks.getTask(short.taskId)).toMatchObject({ status: "completed" });
     expect((await readFile(join(directory, "runs"), "utf8")).trim().split("\n").toSorted()).toEqual(["long", "short"]);
     await client.close();
+  },
+);
+
+test.runIf(isThorough)(
+  "CAP-2 ORG-3 FastMCP's client runs a call as a task at a server without them and through a portal, and is notified of its end",
+  { timeout: 120_000 },
+  async () => {
+    await storeManifest(rig, server);
+    const portal = await addPortal(rig, [{ server, prefix: "here" }]);
+    const python = ["run", "--no-project", "--with", "fastmcp==3.4.11", "python", script("task.py")];
+    for (const url of [server.url, portal.url]) {
+      const { stdout } = await promisify(execFile)("uv", [...python, url.href, "work"]);
+      expect(JSON.parse(stdout)).toEqual({
+        isTask: true,
+        first: "working",
+        notified: ["completed"],
+        result: "done fastmcp",
+        listed: [true],
+      });
+    }
   },
 );

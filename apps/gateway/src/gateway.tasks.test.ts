@@ -1,47 +1,19 @@
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import {
-  CallToolResultSchema,
-  CreateTaskResultSchema,
-  ElicitRequestSchema,
-  ListTasksResultSchema,
-} from "@modelcontextprotocol/sdk/types.js";
+import { CallToolResultSchema, ListTasksResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, test } from "vitest";
 import { openRig, until } from "./testing/rig.ts";
+import { connectAnswering, createTask } from "./testing/task-client.ts";
 import { askModern, deployTaskless, tasksExtension } from "./testing/taskless-server.ts";
 
 const rig = openRig();
 
-/** A client of 2025-11-25, which answers questions with a name. */
-async function connect(url: URL, headers: Record<string, string>) {
-  const client = new Client({ name: "c", version: "1" }, { capabilities: { elicitation: {} } });
-  client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
-    const { _meta } = params as { _meta?: Record<string, { taskId?: string }> };
-    return {
-      action: "accept",
-      content: { name: `Ada ${_meta?.["io.modelcontextprotocol/related-task"]?.taskId?.slice(0, 3)}` },
-    };
-  });
-  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
-  return client;
-}
-const create = (client: Client, name: string, { ttl, amount = 1 }: { ttl?: number; amount?: number } = {}) =>
-  client.request(
-    {
-      method: "tools/call",
-      params: { name, arguments: { amount }, task: ttl === undefined ? {} : { ttl } },
-    },
-    CreateTaskResultSchema,
-  );
-
 test("CAP-2 a client of 2025-11-25 calls a server without tasks as a task: capability, states, result, list, cancellation", async () => {
   const { server, taskless, caller } = await deployTaskless(rig);
-  const client = await connect(server.url, await caller());
+  const client = await connectAnswering(server.url, await caller());
   expect(client.getServerCapabilities()?.tasks).toEqual({ list: {}, cancel: {}, requests: { tools: { call: {} } } });
   const { tools } = await client.listTools();
   expect(tools.map(({ execution }) => execution?.taskSupport)).toEqual(Array(5).fill("optional"));
 
-  const { task } = await create(client, "work", { ttl: 30_000 });
+  const { task } = await createTask(client, "work", { ttl: 30_000 });
   expect(task).toMatchObject({ status: "working", ttl: 30_000 });
   const { experimental } = client;
   expect(await experimental.tasks.getTask(task.taskId)).toMatchObject({ taskId: task.taskId, status: "working" });
@@ -58,7 +30,7 @@ test("CAP-2 a client of 2025-11-25 calls a server without tasks as a task: capab
   expect(ended.ttl).toBeGreaterThanOrEqual(30_000);
   expect(ended.ttl).toBeLessThan(60_000);
 
-  const failed = await create(client, "fail");
+  const failed = await createTask(client, "fail");
   await until(() => taskless.runs.length === 2);
   taskless.release();
   expect(await experimental.tasks.getTaskResult(failed.task.taskId, CallToolResultSchema)).toMatchObject({
@@ -69,7 +41,7 @@ test("CAP-2 a client of 2025-11-25 calls a server without tasks as a task: capab
     ttl: expect.any(Number),
   });
 
-  const canceled = await create(client, "work", { amount: 3 });
+  const canceled = await createTask(client, "work", { amount: 3 });
   await until(() => taskless.runs.length === 3);
   expect(await experimental.tasks.cancelTask(canceled.task.taskId)).toMatchObject({ status: "cancelled" });
   await until(() => taskless.canceled.length === 1 && taskless.closed.length === 1);
@@ -101,8 +73,8 @@ test("CAP-2 a client of 2025-11-25 calls a server without tasks as a task: capab
 test("CAP-2 tasks are listed in pages, for nobody but their caller, and end after their time", async () => {
   const { server, taskless, caller } = await deployTaskless(rig);
   const [ada, bob] = [await caller(), await caller()];
-  const [one, other] = [await connect(server.url, ada), await connect(server.url, bob)];
-  const { task } = await create(one, "quick");
+  const [one, other] = [await connectAnswering(server.url, ada), await connectAnswering(server.url, bob)];
+  const { task } = await createTask(one, "quick");
   expect(await one.experimental.tasks.getTaskResult(task.taskId, CallToolResultSchema)).toMatchObject({
     content: [{ text: "quick" }],
   });
@@ -110,7 +82,7 @@ test("CAP-2 tasks are listed in pages, for nobody but their caller, and end afte
     await expect(other.experimental.tasks[attempt](task.taskId)).rejects.toMatchObject({ code: -32602 });
   expect((await other.experimental.tasks.listTasks()).tasks).toEqual([]);
   // The same caller in another session.
-  const again = await connect(server.url, ada);
+  const again = await connectAnswering(server.url, ada);
   expect(await again.experimental.tasks.getTask(task.taskId)).toMatchObject({ status: "completed" });
   const { pool } = rig.database;
   await pool.query(
@@ -135,8 +107,8 @@ test("CAP-2 tasks are listed in pages, for nobody but their caller, and end afte
 
 test("CAP-2 what a server asks during a task of 2025-11-25 comes with its result, and names the task", async () => {
   const { server, caller } = await deployTaskless(rig);
-  const client = await connect(server.url, await caller());
-  const { task } = await create(client, "ask");
+  const client = await connectAnswering(server.url, await caller());
+  const { task } = await createTask(client, "ask");
   const status = async () => (await client.experimental.tasks.getTask(task.taskId)).status;
   await expect.poll(status).toBe("input_required");
   const result = await client.experimental.tasks.getTaskResult(task.taskId, CallToolResultSchema);

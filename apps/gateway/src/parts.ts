@@ -20,10 +20,7 @@ import { createAssertIdentity } from "./forward/assertions.ts";
 import { Leases } from "./forward/leases.ts";
 import { SlowStart } from "./forward/slow-start.ts";
 import { Upstreams } from "./forward/upstreams.ts";
-import { type KeptCallParts, KeptCalls } from "./kept/kept-calls.ts";
-import { SealedResults } from "./kept/sealed-results.ts";
 import { createAuthorizationServer } from "./oauth/authorization-server.ts";
-import { gauge } from "./platform/metrics.ts";
 import { clientReadings, logReadings, serverReadings } from "./platform/readings.ts";
 import { createAccessTokens } from "./policy/access-tokens.ts";
 import { Capacity } from "./policy/capacity.ts";
@@ -35,6 +32,7 @@ import { createSessionIds } from "./policy/sessions.ts";
 import { createMemberIds } from "./portal/member-ids.ts";
 import { MemberSessions } from "./portal/member-sessions.ts";
 import { Portals } from "./portal/portals.ts";
+import { createPortalReach } from "./portal/reach.ts";
 import { createAuditDecryption } from "./read-model/decryptions.ts";
 import { createLoadPortals } from "./read-model/portals.ts";
 import { createLoadRecordedAnswers } from "./read-model/recorded-answers.ts";
@@ -49,8 +47,6 @@ import { maxSpoolBytes, Spool } from "./record/spool.ts";
 import { RouteTable } from "./route/route-table.ts";
 import { CallSampler } from "./samples/call-sampler.ts";
 import { createSleeping } from "./sleeping/sleeping.ts";
-import { createTaskIds } from "./tasks/task-ids.ts";
-import { Tasks } from "./tasks/tasks.ts";
 import { spanOf } from "./tracing/span.ts";
 import { createTracer } from "./tracing/tracer.ts";
 import { type Announce, createAnnounce } from "./workers/news.ts";
@@ -277,22 +273,9 @@ export function createServers({ config, log, pool, box, announce }: Base) {
   };
 }
 
-/** Calls that may be asked for again. */
-export function createKeptCalls(base: Base, parts: Pick<KeptCallParts, "recorder" | "pendingCalls" | "openResponses">) {
-  const { config, log, pool, notifications, announce } = base;
-  const { secret, secrets, keptBytes: quota, share } = config;
-  const results = new SealedResults(secret, secrets.previous);
-  const keptCalls = new KeptCalls({ ...parts, pool, log, results, quota, share, announce });
-  return {
-    keptCalls,
-    tasks: new Tasks({ ...parts, pool, log, keptCalls, results, ids: createTaskIds(secret, secrets.previous) }),
-    readings: [gauge("calls_unattended", "Calls that run without their client", () => keptCalls.unattended)],
-    start: () => keptCalls.start(notifications, { sweeps: config.workerIndex === 0 }),
-  };
-}
-
-export function createPortals({ config, log, pool }: Base) {
+export function createPortals({ config, log, pool, routes }: Base) {
   const { stateDirectory: directory, workerIndex, secret, secrets } = config;
   const portals = new Portals({ load: createLoadPortals(pool), directory, writesSnapshot: workerIndex === 0, log });
-  return { portals, memberSessions: new MemberSessions(), memberIds: createMemberIds(secret, secrets.previous) };
+  const reach = createPortalReach({ portals, routes });
+  return { portals, reach, memberSessions: new MemberSessions(), memberIds: createMemberIds(secret, secrets.previous) };
 }

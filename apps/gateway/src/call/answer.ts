@@ -51,6 +51,8 @@ export class Answer {
   status = 0;
   /** False once an answer with a length has begun. */
   isStream = true;
+  /** Whether events have begun. */
+  isEventStream = false;
   bytes = 0;
   end: AnswerEnd | null = null;
   /** performance.now() of its end; null while it lasts. */
@@ -63,8 +65,12 @@ export class Answer {
   delivery: Readonly<Delivery> = undelivered;
   /** Its rows have been handed to the recorder. */
   isRecorded = false;
+  /** For a portal's call: the answer of the server that it was passed on to; null: it hasn't been. */
+  passedOn: Answer | null = null;
+  /** For a call of a portal: it can't be a task of the server's own. Until that is known, it may be one. */
+  isNoTask = false;
   #redactor: Redactor | null = null;
-  /** For a portal's call: the answer of the server that it was passed on to. */
+  /** For a portal: the answer of a server to its latest request, which may have opened a session only. */
   #member: Answer | null = null;
 
   /** `asker`: the answer of the portal that forwards this one. */
@@ -84,9 +90,15 @@ export class Answer {
     this.#redactor = redactor;
   }
 
+  /** The portal's latest request was the call itself. */
+  markPassedOn(): void {
+    this.passedOn = this.#member;
+  }
+
   begin(call: Admitted, status: number, headers: Headers): void {
     this.status = status;
     this.isStream = headers["content-length"] === undefined;
+    this.isEventStream = status === 200 && String(headers["content-type"]).startsWith("text/event-stream");
     this.peek = peekOf(call, headers);
   }
 

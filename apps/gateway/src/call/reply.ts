@@ -36,6 +36,7 @@ export function reply(admitted: Admitted, { body, ...head }: Omit<Head, "length"
   const { answer } = admitted.received;
   sendHead(admitted, { ...head, length: body.length });
   answer.push(body);
+  admitted.kept?.push(body);
   answer.end = "complete";
   return () => admitted.call.response.end(body);
 }
@@ -60,6 +61,7 @@ export function openAnswer(
   const write = async (text: string | Buffer) => {
     const piece = Buffer.from(text);
     observe(parts, admitted, piece);
+    admitted.kept?.push(piece);
     parts.recorder.onPersisted(() => void response.write(piece));
     if (response.writableNeedDrain) await Promise.race([once(response, "drain"), once(response, "close")]);
   };
@@ -69,6 +71,7 @@ export function openAnswer(
     end(last) {
       const { answer } = admitted.received;
       if (last) answer.push(last);
+      if (last) admitted.kept?.push(last);
       answer.end = "complete";
       return () => response.end(last);
     },

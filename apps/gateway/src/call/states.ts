@@ -114,6 +114,8 @@ export interface Keeping {
   goesOn(abort: () => void): boolean;
   /** A piece of the answer's body. */
   push(piece: Buffer): void;
+  /** Cancels it at its server, where closing the connection doesn't; null: the client's own message does. Set by portals. */
+  cancelAtServer: (() => Promise<unknown>) | null;
 }
 
 /** A request that passed all policies, and how to forward it. */

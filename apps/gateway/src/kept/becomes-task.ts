@@ -7,6 +7,8 @@ const afterMs = 500;
 const againMs = 50;
 
 type Becoming = {
+  /** False: it may be a task of its server's own. */
+  readonly mayBegin: () => boolean;
   readonly claim: () => Promise<boolean>;
   /** False: it can't, now. */
   readonly becomesTask: () => boolean;
@@ -14,12 +16,16 @@ type Becoming = {
 };
 
 /** Makes a call a task once it has lasted for a while: its row comes first. Abort it when the call has ended. */
-export function becomesTaskLater(live: LiveCall, { claim, becomesTask, onProblem }: Becoming): AbortController {
+export function becomesTaskLater(
+  live: LiveCall,
+  { mayBegin, claim, becomesTask, onProblem }: Becoming,
+): AbortController {
   const over = new AbortController();
   const { signal } = over;
   const wait = (ms: number) => sleep(ms, undefined, { ref: false, signal });
   const become = async () => {
     await wait(afterMs);
+    while (!mayBegin()) await wait(againMs);
     // A database that doesn't answer leaves it a call as any other.
     live.claimed ??= claim().catch((error: unknown) => {
       onProblem(error);

@@ -1,3 +1,4 @@
+import type { Answer } from "../call/answer.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { type Message, messagesIn } from "../portal/messages-in.ts";
 import { membersOf } from "../portal/portal-request.ts";
@@ -40,16 +41,18 @@ function refusalOf(live: LiveCall, error: unknown): Message {
 }
 
 function endOfCall(live: LiveCall, error?: unknown): Ended | null {
-  const { answer } = live.admitted.received;
-  const { peek } = live.admitted;
+  const { peek, received, call } = live.admitted;
+  const { answer } = received;
   if (live.isCanceled) return { state: "canceled", known: null, message: null };
-  const wasSent = answer.delivery.sentAt !== null;
-  if (!wasSent || answer.end === "dial-failed" || answer.end === "backlog-full" || answer.end === "left-out")
-    return null;
+  // A portal answers what its server didn't.
+  const ofServer = call.route.target.kind === "portal" ? answer.passedOn : answer;
+  if (ofServer === null || ofServer.delivery.sentAt === null || isUnsent(ofServer)) return null;
   if (error !== undefined) return unknown(error instanceof GatewayError ? error.message : "The gateway failed.");
+  if (ofServer !== answer && ofServer.refusal !== null) return unknown(ofServer.refusal.message);
   // The server has refused it, such as for a session that has ended.
-  if (answer.status >= 400 && answer.status < 500) return null;
+  if (ofServer.status >= 400 && ofServer.status < 500) return null;
   if (answer.end === "complete") {
+    if (ofServer.end !== "complete") return unknown("The server's connection broke during its answer.");
     const bytes = live.takeBytes();
     if (bytes === null)
       return {
@@ -67,6 +70,8 @@ function endOfCall(live: LiveCall, error?: unknown): Ended | null {
   if (answer.end === "client-closed") return unknown("Its client left, and the call was not continued.");
   return unknown("The server's connection broke during its answer.");
 }
+
+const isUnsent = ({ end }: Answer): boolean => end === "dial-failed" || end === "backlog-full" || end === "left-out";
 
 const unknown = (known: string): Ended => ({ state: "unknown", known, message: null });
 

@@ -27,11 +27,12 @@ export type Identity = {
   readonly name: string | null;
 };
 
-/** Whether the results of calls of a server are kept. */
+/** Whether the results of calls of a server are kept; of a portal's, as the server does that a call is for. */
 export function isKeeping({ call: { route, portal }, received }: Admitted): boolean {
   // Behind a portal its own call is the one that is kept; of a server's own sign-in no caller is known.
-  if (route.keepResultsMinutes === 0 || portal !== null || route.authMode === "passthrough") return false;
-  return received.isMcp && (route.target.kind === "deployment" || route.target.kind === "external");
+  if (portal !== null || route.authMode === "passthrough" || !received.isMcp) return false;
+  if (route.target.kind === "portal") return true;
+  return route.keepResultsMinutes > 0 && (route.target.kind === "deployment" || route.target.kind === "external");
 }
 
 /** Null: a second request would be a second call. @throws GatewayError for a key that can't be one */

@@ -214,8 +214,12 @@ export class KeptCalls {
   }
 
   #later(live: LiveCall): AbortController {
-    const claim = () => this.#store.claim(live.row);
-    return becomesTaskLater(live, { claim, becomesTask: () => this.#becomesTask(live), onProblem: this.#onProblem });
+    return becomesTaskLater(live, {
+      mayBegin: () => live.task?.mayBegin() === true,
+      claim: () => this.#store.claim(live.row),
+      becomesTask: () => this.#becomesTask(live),
+      onProblem: this.#onProblem,
+    });
   }
 
   #mayGoOn(live: LiveCall): boolean {
@@ -264,7 +268,8 @@ export class KeptCalls {
   #ended(live: LiveCall, endOfCall: () => Ended | null): void {
     const { response } = live.admitted.call;
     const delivered = new Promise<boolean>((resolve) => {
-      if (live.isTask) resolve(false);
+      // Behind a portal, the response of a call without its client stays open.
+      if (live.isUnattended) resolve(false);
       else if (response.destroyed) resolve(response.writableFinished);
       else response.once("close", () => resolve(response.writableFinished));
     });

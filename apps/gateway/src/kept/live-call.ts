@@ -47,6 +47,7 @@ export class LiveCall implements Keeping {
   claimed: Promise<boolean> | null = null;
   /** Why it was ended in the end; null: it wasn't. */
   cutReason: string | null = null;
+  cancelAtServer: (() => Promise<unknown>) | null = null;
 
   /** Resolves once its end is stored, where it has to be. */
   stored: Promise<void> = Promise.resolve();
@@ -124,7 +125,8 @@ export class LiveCall implements Keeping {
     if (this.isCanceled) return;
     this.isCanceled = true;
     // The server learns of it by a message, where closing the connection says nothing.
-    if (this.isTask && this.task) void this.task.tellServer(this.admitted).finally(() => this.#abort?.());
+    const telling = this.isTask && this.task ? this.task.tellServer(this.admitted) : this.cancelAtServer?.();
+    if (telling) void telling.finally(() => this.#abort?.());
     else this.#abort?.();
   }
 

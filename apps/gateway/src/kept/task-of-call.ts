@@ -1,23 +1,21 @@
 import type { Rest } from "../call/answer.ts";
 import type { Admitted } from "../call/states.ts";
 import type { Message } from "../portal/messages-in.ts";
-import type { NewCall } from "../read-model/kept-calls.ts";
+import type { NewCall, TaskRowOfCall } from "../read-model/kept-calls.ts";
 import type { TaskResponse } from "./task-response.ts";
 
 /** What a client gets of a call that becomes a task. */
 export type TaskRow = Pick<NewCall, "id" | "startedAt">;
 
 /** How a call becomes a task: whose it is, and what its client gets in place of the result. */
-export interface TaskOfCall {
-  /** Of lists; null: it is in none. */
-  readonly owner: string | null;
-  /** How long its result is kept. */
-  readonly keepMs: number;
+export interface TaskOfCall extends TaskRowOfCall {
   /** The client asks for a task, so it gets one before the call is sent; else if the call lasts. */
   readonly isAskedFor: boolean;
   /** Of a task that goes on with its client's answers; null: it begins. */
   readonly row: NewCall | null;
   readonly response: TaskResponse;
+  /** False: it may be a task of its server's own. */
+  mayBegin(): boolean;
   /** Answers the client with the task. */
   give(row: TaskRow): void;
   /** Answers a request that repeats the call. */

@@ -2,13 +2,15 @@ import { Writable } from "node:stream";
 import type { CallResponse } from "../call/states.ts";
 
 /**
- * Passes a server's answer on to the client of its call, until the client gets a task in its place. From then on it
- * takes the answer for nobody, and no longer closes with the client.
+ * Passes a server's answer on to the client of its call, until the client gets a task in its place, or leaves a call
+ * that goes on. From then on it takes the answer for nobody, and no longer closes with the client.
  */
 export class TaskResponse extends Writable implements CallResponse {
   /** Null: nobody ever gets the answer. */
   readonly client: CallResponse | null;
   headersSent = false;
+  /** Whether the call goes on when its client leaves, as nobody else asks; null: it ends, or whoever forwards it asks. */
+  goesOn: ((abort: () => void) => boolean) | null = null;
   #isEventStream = false;
   /** The end of what the client has got of a stream. */
   #tail = "";
@@ -85,6 +87,9 @@ export class TaskResponse extends Writable implements CallResponse {
   }
 
   readonly #onClose = (): void => {
-    this.destroy();
+    if (this.goesOn?.(() => this.destroy())) {
+      this.#isDetached = true;
+      this.#taken?.();
+    } else this.destroy();
   };
 }

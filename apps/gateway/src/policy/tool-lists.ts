@@ -64,6 +64,9 @@ class JsonFilter implements BodyFilter {
   }
 }
 
+/** What is in the messages that are changed: answers, and the first of a subscription. */
+const changed = ['"result"', '"notifications/subscriptions/acknowledged"'];
+
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -114,7 +117,9 @@ class EventFilter implements BodyFilter {
   }
 
   #filter(event: Buffer): Buffer {
-    if (!event.includes(this.#edits.change === null ? '"tools"' : '"result"')) return event;
+    const { change } = this.#edits;
+    const mayDiffer = change === null ? event.includes('"tools"') : changed.some((text) => event.includes(text));
+    if (!mayDiffer) return event;
     const lines = event.toString("utf8").split(/\r\n|\n|\r/);
     const data = lines.flatMap((line) => (line.startsWith("data:") ? [line.slice(5).replace(/^ /, "")] : []));
     const filtered = filterText(data.join("\n"), this.#edits);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Rest, undelivered } from "../call/answer.ts";
 import type { Admitted } from "../call/states.ts";
 import type { ObserverParts } from "../record/observe.ts";
@@ -26,6 +27,9 @@ export type PortalCall = {
   isModern: boolean;
   speaksModern: (projectId: string) => boolean;
 };
+
+/** A server that doesn't answer is left alone. */
+const tellWithinMs = 1000;
 
 type Asked = {
   projectId: string;
@@ -105,7 +109,14 @@ async function directly(call: PortalCall, member: Member, asked: Asked): Promise
   const headers = [...protocolHeaders(call.admitted.call.request, name), ...traceHeader(call.admitted)];
   const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
   const idOfTask = mayNameTask(message) ? (taskId: string) => taskIdForClient(call, asked, taskId) : null;
-  return { member, id, session: null, idOfTask, answer: await ask(call, member, { headers, body }) };
+  const answer = await passedOn(call, ask(call, member, { headers, body }));
+  return { member, id, session: null, idOfTask, answer };
+}
+
+/** `asking`: the call itself, sent just now. */
+function passedOn<Answered>({ admitted }: PortalCall, asking: Answered): Answered {
+  admitted.received.answer.markPassedOn();
+  return asking;
 }
 
 /** @throws MemberRefused if the server's id is too long */
@@ -128,21 +139,23 @@ async function inSession(call: PortalCall, member: Member, { params, message }: 
   const { projectId } = member.route;
   const open = () => openSession(parts.callServer, admitted, member);
   const own = call.isModern ? withoutMeta(params) : { ...params };
-  // Tasks of 2025-11-25, which a portal doesn't offer: nobody could request the result.
+  // A task of 2025-11-25 is the portal's (CAP-2), for servers that have tasks of their own, too.
   delete own.task;
   const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, method, params: own }));
   for (let attempt = 0; ; attempt++) {
     const { session, send } = key === null ? await open() : await parts.memberSessions.find(key, projectId, open);
     // In a session, closing the stream doesn't cancel.
     const cancel = () => send({ method: "notifications/cancelled", params: { requestId: id } });
-    if (admitted.session) admitted.session.onCanceled = cancel;
-    else {
+    if (!admitted.session) {
       whenClosed(admitted.call.response, () => {
-        if (admitted.received.answer.end !== "complete") cancel();
-        send("end");
+        if (admitted.received.answer.end !== "complete") void cancel();
+        void send("end");
       });
-    }
-    const answer = await ask(call, member, { headers: sessionHeaders(admitted, session), body });
+    } else if (admitted.kept) {
+      const within = () => sleep(tellWithinMs, undefined, { ref: false });
+      admitted.kept.cancelAtServer = () => Promise.race([cancel(), within()]);
+    } else admitted.session.onCanceled = () => void cancel();
+    const answer = await passedOn(call, ask(call, member, { headers: sessionHeaders(admitted, session), body }));
     // The session's process is gone and nothing was executed, so repeat once in a new session.
     if (answer.status !== 404 || attempt > 0) return { member, id, session, idOfTask: null, answer };
     answer.body.resume();

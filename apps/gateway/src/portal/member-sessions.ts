@@ -4,8 +4,11 @@ import { LRUCache } from "lru-cache";
 /** A session of the initialize era at one of a portal's servers. */
 export type MemberSession = { readonly id: string | null; readonly protocolVersion: string };
 
-/** Sends to the session's server without waiting: a message (JSON-RPC without `jsonrpc`), or the end of the session. */
-export type SendInSession = (message: Record<string, unknown> | "end") => void;
+/**
+ * Sends to the session's server: a message (JSON-RPC without `jsonrpc`), or the end of the session. Resolves once it has
+ * been sent, or failed.
+ */
+export type SendInSession = (message: Record<string, unknown> | "end") => Promise<unknown>;
 export type OpenedMemberSession = { readonly session: MemberSession; readonly send: SendInSession };
 
 /** A portal session's sessions at its servers, by project; `level`: of its log messages, set by the client. */
@@ -38,7 +41,7 @@ export class MemberSessions {
     const known = held.members.get(projectId);
     if (known) return known;
     const opening = open().then((opened) => {
-      if (held.level !== null) opened.send(levelRequest(held.level));
+      if (held.level !== null) void opened.send(levelRequest(held.level));
       return opened;
     });
     held.members.set(projectId, opening);

@@ -50,14 +50,14 @@ export async function openSession(
   let last: Promise<unknown> = Promise.resolve();
   const sendLater: SendInSession = (sent) => {
     // A server without sessions has nothing to end.
-    if (sent === "end" && session.id === null) return;
+    if (sent === "end" && session.id === null) return last;
     last = last
       .then(() => send(sent === "end" ? null : sent, session))
       .then(({ body }) => body.resume())
       .catch(() => {});
+    return last;
   };
-  sendLater({ method: "notifications/initialized" });
-  await last;
+  await sendLater({ method: "notifications/initialized" });
   return { session, send: sendLater };
 }
 

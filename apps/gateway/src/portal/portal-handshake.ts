@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { Rest } from "../call/answer.ts";
 import type { Admitted } from "../call/states.ts";
 import { beginSession, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
-import type { PortalRequest } from "./portal-request.ts";
+import { firstVersionWithTasks } from "../tasks/task-era.ts";
+import { modernVersion, type PortalRequest } from "./portal-request.ts";
 import type { Portal } from "./portals.ts";
 import { replyWith } from "./reply.ts";
-import { tasksExtension } from "./tasks.ts";
+import { tasksCapability, tasksExtension } from "./tasks.ts";
 
 const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26"] as const;
 /** Larger parameters of `initialize` would not fit into a session id. */
@@ -18,8 +19,10 @@ const offered = {
   completions: {},
 };
 /** A portal's capabilities, regardless of its servers': one without prompts has an empty list of them. */
-export const capabilitiesOf = (era: "legacy" | "modern") =>
-  era === "legacy" ? { ...offered, logging: {} } : { ...offered, extensions: { [tasksExtension]: {} } };
+export function capabilitiesOf(version: string) {
+  if (version >= modernVersion) return { ...offered, extensions: { [tasksExtension]: {} } };
+  return { ...offered, logging: {}, ...(version >= firstVersionWithTasks && { tasks: tasksCapability }) };
+}
 
 export const shortVersion = ({ revision }: Portal): string => String(revision);
 
@@ -41,7 +44,7 @@ export function initialize(
   const { name, instructions } = portal;
   const result = {
     protocolVersion,
-    capabilities: capabilitiesOf("legacy"),
+    capabilities: capabilitiesOf(protocolVersion),
     serverInfo: { name, version: shortVersion(portal) },
     ...(instructions !== null && { instructions }),
   };

@@ -11,11 +11,16 @@ const lists = {
 
 const pageSize = 100;
 
-type Asked = { readonly catalog: Catalog; readonly isShown: IsShown };
+type Asked = {
+  readonly catalog: Catalog;
+  readonly isShown: IsShown;
+  /** Whether tools of a server may be called as tasks of 2025-11-25; null: in this session none. */
+  readonly hasTasks: ((projectId: string) => boolean) | null;
+};
 
 /** A page of a list; null for an unknown cursor; undefined for another method. */
 export function listPage(
-  { catalog, isShown }: Asked,
+  { catalog, isShown, hasTasks }: Asked,
   method: string,
   cursor: unknown,
 ): Readonly<Record<string, unknown>> | null | undefined {
@@ -28,7 +33,10 @@ export function listPage(
   const page = shown.slice(from, from + pageSize);
   const last = from + pageSize < shown.length ? page.at(-1) : undefined;
   return {
-    [list.as]: page.map((item) => wireOf(list.of, item)),
+    [list.as]: page.map((item) => ({
+      ...wireOf(list.of, item),
+      ...(list.of === "tools" && hasTasks?.(item.projectId) && { execution: { taskSupport: "optional" } }),
+    })),
     ...(last && { nextCursor: cursorOf(last.exposed) }),
   };
 }

@@ -9,8 +9,9 @@ import type { Portal } from "./portals.ts";
 import { isTaskMethod } from "./tasks.ts";
 
 type Kind = "tools" | "resources" | "templates" | "prompts";
+type Item = Pick<CatalogItem<unknown>, "projectId" | "own" | "exposed">;
 /** Whether the caller may use an item of the portal. */
-export type IsShown = (kind: Kind, item: Pick<CatalogItem<unknown>, "projectId" | "own" | "exposed">) => boolean;
+export type IsShown = (kind: Kind, item: Item) => boolean;
 
 type Viewed = { readonly routes: RouteTable; readonly admitted: Admitted; readonly portal: Portal };
 
@@ -72,27 +73,30 @@ export function targetOf(
       if (!openTask) return undefined;
       const task = typeof params.taskId === "string" ? openTask(params.taskId) : null;
       if (!task) return null;
-      const { projectId, tool, taskId } = task;
-      const listed = catalog.tools.find((item) => item.projectId === projectId && item.own === tool);
-      const found = listed ?? unlisted(portal, "tools", tool);
+      const { projectId, taskId } = task;
       // Who has lost access to a tool has lost access to its tasks, too.
-      if (found?.projectId !== projectId || !isShown("tools", found)) return null;
-      return { projectId, name: taskId, params: { ...params, taskId } };
+      return shownTool({ portal, isShown }, task) && { projectId, name: taskId, params: { ...params, taskId } };
     }
     default:
       return undefined;
   }
 }
 
+/** A tool by its server's name for it; null: the portal doesn't offer it, or not to this caller. */
+export function shownTool(
+  { portal, isShown }: Pick<Offered, "portal" | "isShown">,
+  { projectId, tool }: Pick<MemberTask, "projectId" | "tool">,
+): Item | null {
+  const listed = portal.catalog.tools.find((item) => item.projectId === projectId && item.own === tool);
+  const found = listed ?? unlisted(portal, "tools", tool);
+  return found?.projectId === projectId && isShown("tools", found) ? found : null;
+}
+
 /**
  * A name that isn't listed. Where a portal offers everything of one server, the server decides: its tools can change
  * while it runs, and for unknown names it answers as it would without the portal.
  */
-function unlisted(
-  { members }: Portal,
-  kind: Kind,
-  name: unknown,
-): { projectId: string; own: string; exposed: string } | undefined {
+function unlisted({ members }: Portal, kind: Kind, name: unknown): Item | undefined {
   const [only, ...more] = members;
   const chosen = only?.[kind === "templates" ? "resources" : kind];
   if (!only || more.length > 0 || chosen !== null || typeof name !== "string") return undefined;

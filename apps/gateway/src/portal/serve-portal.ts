@@ -3,9 +3,10 @@ import type { Rest } from "../call/answer.ts";
 import type { Admitted } from "../call/states.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { type SessionIds, sessionNotFound } from "../policy/sessions.ts";
+import { firstVersionWithTasks } from "../tasks/task-era.ts";
 import type { Announce } from "../workers/news.ts";
 import { callMember, type PortalCall, passResponseOn } from "./call-member.ts";
-import { holdNotices } from "./notices.ts";
+import { holdNotices, type NoticeParts } from "./notices.ts";
 import { capabilitiesOf, initialize, shortVersion } from "./portal-handshake.ts";
 import { listPage } from "./portal-lists.ts";
 import {
@@ -17,14 +18,14 @@ import {
   type Refused,
 } from "./portal-request.ts";
 import { shownTo, targetOf, unknownText } from "./portal-targets.ts";
-import type { Portal, Portals } from "./portals.ts";
+import type { Portal } from "./portals.ts";
 import { replyWith } from "./reply.ts";
 
-export type PortalParts = PortalCall["parts"] & {
-  portals: Portals;
-  sessionIds: SessionIds;
-  announce: Announce;
-};
+export type PortalParts = PortalCall["parts"] &
+  NoticeParts & {
+    sessionIds: SessionIds;
+    announce: Announce;
+  };
 
 type Serving = { parts: PortalParts; admitted: Admitted; portal: Portal };
 
@@ -107,7 +108,8 @@ function answer(serving: Serving, message: PortalRequest, own: object | undefine
   const { id, method, params } = message;
   const isModernCall = admitted.peek.era === "modern";
   const isShown = shownTo({ routes: parts.routes, admitted, portal });
-  const result = own ?? listPage({ catalog: portal.catalog, isShown }, method, params.cursor);
+  const hasTasks = mayHaveTasks(admitted) ? (projectId: string) => keepsResults(serving, projectId) : null;
+  const result = own ?? listPage({ catalog: portal.catalog, isShown, hasTasks }, method, params.cursor);
   if (result === null)
     return refuse(admitted, 200, { code: -32602, message: "This cursor is not from this list." }, id);
   if (result) {
@@ -125,6 +127,15 @@ function answer(serving: Serving, message: PortalRequest, own: object | undefine
   return refuse(admitted, 200, { code: -32602, message: unknownText(message), data }, id);
 }
 
+const mayHaveTasks = ({ peek, session }: Admitted) =>
+  peek.era === "legacy" && (session?.session.protocolVersion ?? "") >= firstVersionWithTasks;
+
+/** A server's own setting counts for calls through portals, too. */
+function keepsResults({ parts, portal }: Serving, projectId: string): boolean {
+  const label = portal.members.find((member) => member.projectId === projectId)?.label;
+  return label !== undefined && (parts.routes.find(label)?.keepResultsMinutes ?? 0) > 0;
+}
+
 /** Clients must not cache these: the caller's access can change at any time. */
 const fresh = { ttlMs: 0, cacheScope: "private" };
 const metaOf = (portal: Portal) => ({
@@ -136,7 +147,7 @@ function modernAnswer(portal: Portal, { method }: PortalRequest) {
   const { instructions } = portal;
   return {
     supportedVersions: [modernVersion],
-    capabilities: capabilitiesOf("modern"),
+    capabilities: capabilitiesOf(modernVersion),
     ...(instructions !== null && { instructions }),
   };
 }

@@ -5,6 +5,9 @@ import { type Message, parsedMessage } from "./messages-in.ts";
  */
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
+/** What a server that offers tasks for all of its tools says in 2025-11-25. */
+export const tasksCapability = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
+
 const methods: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
 
 type Asked = { readonly method: string; readonly params: Readonly<Record<string, unknown>> };

@@ -11,9 +11,20 @@ export type NewCall = {
   readonly argumentsHash: string;
   readonly repeatName: string | null;
   readonly startedAt: Date;
-  /** Null: it is no task. `owner`: null: it is in no list. `keepMs`: how long its result is kept. */
-  readonly task: { readonly owner: string | null; readonly keepMs: number } | null;
+  /** Null: it is no task. */
+  readonly task: TaskRowOfCall | null;
 };
+
+/** `owner`: null: it is in no list. `keepMs`: how long its result is kept. */
+export type TaskRowOfCall = {
+  readonly owner: string | null;
+  readonly keepMs: number;
+  /** Of a portal's task; null: the task is a server's. */
+  readonly member: TaskMember | null;
+};
+
+/** The server of a portal that runs a task, and its own name for the tool. */
+export type TaskMember = { readonly projectId: string; readonly tool: string };
 
 /** A call as stored. */
 export type StoredCall = {
@@ -44,8 +55,8 @@ const channel = "towpath_kept_call";
 const maxNames = 100_000;
 
 const inserted = `INSERT INTO kept_call (id, project_id, claim, arguments_hash, repeat_name, state, started_at, alive_until,
-    task_owner, task_keep_ms)
-  VALUES ($1, $2, $3, $4, $5, 'running', $6, now() + interval '${aliveSeconds} seconds', $7, $8)`;
+    task_owner, task_keep_ms, member_id, member_tool)
+  VALUES ($1, $2, $3, $4, $5, 'running', $6, now() + interval '${aliveSeconds} seconds', $7, $8, $9, $10)`;
 
 const valuesOf = ({ id, projectId, claim, argumentsHash, repeatName, startedAt, task }: NewCall) => [
   id,
@@ -56,6 +67,8 @@ const valuesOf = ({ id, projectId, claim, argumentsHash, repeatName, startedAt, 
   startedAt,
   task?.owner ?? null,
   task?.keepMs ?? null,
+  task?.member?.projectId ?? null,
+  task?.member?.tool ?? null,
 ];
 
 /** The rows of calls that may be asked for again (decision 087), as gateways write and read them. */

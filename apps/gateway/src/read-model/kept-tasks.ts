@@ -1,14 +1,22 @@
 import type { Pool } from "pg";
-import type { KeptCallStore, StoredCall } from "./kept-calls.ts";
+import type { KeptCallStore, StoredCall, TaskMember, TaskRowOfCall } from "./kept-calls.ts";
 
-/** A task as stored: the call, whether it ended with an error, and how long its result is kept. */
-export type StoredTask = StoredCall & { readonly isFailed: boolean; readonly keepMs: number };
+/** A task as stored: the call, whether it ended with an error, how long its result is kept, and a portal's server. */
+export type StoredTask = StoredCall & {
+  readonly isFailed: boolean;
+  readonly keepMs: number;
+  readonly member: TaskMember | null;
+};
+
+/** Of the channel on which gateways learn that a task has changed: its call, and whose list it is in. */
+export const taskChannel = "towpath_task";
 
 /** Where a page of a list begins: behind this task. */
 export type TaskCursor = { readonly startedAt: Date; readonly id: string };
 
 const columns = `kept.id, arguments_hash AS "argumentsHash", state, known, started_at AS "startedAt",
   ended_at AS "endedAt", kept.expires_at AS "expiresAt", is_failed AS "isFailed", task_keep_ms AS "keepMs",
+  CASE WHEN member_id IS NOT NULL THEN json_build_object('projectId', member_id, 'tool', member_tool) END AS member,
   state <> 'running' OR alive_until > now() AS "isAlive"`;
 const isKept = "task_keep_ms IS NOT NULL AND (kept.expires_at IS NULL OR kept.expires_at > now())";
 
@@ -50,15 +58,12 @@ export class KeptTaskStore {
   }
 
   /** Somebody gets the id of a kept call as a task. False: the call is gone, as it wasn't run. */
-  async mark(
-    id: string,
-    { owner, keepMs }: { readonly owner: string | null; readonly keepMs: number },
-  ): Promise<boolean> {
+  async mark(id: string, { owner, keepMs, member }: TaskRowOfCall): Promise<boolean> {
     const { rowCount } = await this.#pool.query(
       `UPDATE kept_call SET task_owner = coalesce(task_owner, $2), task_keep_ms = coalesce(task_keep_ms, $3),
-         is_awaited = true
+         member_id = coalesce(member_id, $4), member_tool = coalesce(member_tool, $5), is_awaited = true
        WHERE id = $1`,
-      [id, owner, keepMs],
+      [id, owner, keepMs, member?.projectId ?? null, member?.tool ?? null],
     );
     return rowCount === 1;
   }
@@ -72,6 +77,7 @@ export class KeptTaskStore {
        ON CONFLICT (call_id) DO UPDATE SET sealed = excluded.sealed, bytes = excluded.bytes`,
       [id, projectId, sealed, sealed.length],
     );
+    await this.#notify(id);
   }
 
   /** Takes the messages of a running task: one client gets each once. */
@@ -80,7 +86,16 @@ export class KeptTaskStore {
       id,
       sealed,
     ]);
+    if (rowCount === 1) await this.#notify(id);
     return rowCount === 1;
+  }
+
+  /** A running task waits for its client, or no longer; of other changes a trigger notifies. */
+  async #notify(id: string): Promise<void> {
+    await this.#pool.query(
+      "SELECT pg_notify($2, id || ' ' || coalesce(task_owner, '')) FROM kept_call WHERE id = $1 AND state = 'running'",
+      [id, taskChannel],
+    );
   }
 
   /** Stores the answers that a task has so far. False: another request was faster. */

@@ -1,5 +1,5 @@
 import type { Message } from "../portal/messages-in.ts";
-import { tasksExtension } from "../portal/tasks.ts";
+import { tasksCapability, tasksExtension } from "../portal/tasks.ts";
 import { firstVersionWithTasks, type TaskEra } from "./task-era.ts";
 
 /** Changes a JSON-RPC answer on its way. Returns whether it did. */
@@ -19,7 +19,7 @@ export const addCapability =
         : isObject(extensions) && extensions[tasksExtension] !== undefined;
     learn(isOwn);
     if (isOwn || capabilities.tools === undefined || !isObject(extensions)) return false;
-    if (era === "legacy") capabilities.tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
+    if (era === "legacy") capabilities.tasks = tasksCapability;
     else capabilities.extensions = { ...extensions, [tasksExtension]: {} };
     return true;
   };

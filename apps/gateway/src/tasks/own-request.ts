@@ -23,8 +23,11 @@ export function ownRequest(from: Admitted, own: Own): Admitted {
   const named: Record<string, string> = name === null ? {} : { "mcp-name": headerValue(name) };
   const routing: Record<string, string> = from.peek.era === "modern" ? { "mcp-method": message.method, ...named } : {};
   const { "mcp-name": _name, ...others } = from.call.request.headers;
-  const request = { ...from.call.request, headers: { ...others, ...routing } };
-  const call = { ...from.call, id, time, request, body, response };
+  const given = headers.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), headers[at + 1] ?? ""]] : []));
+  const request = { ...from.call.request, headers: { ...others, ...routing, ...Object.fromEntries(given) } };
+  // A portal that asks waits for another answer.
+  const portal = from.call.portal && { ...from.call.portal, answer: null };
+  const call = { ...from.call, id, time, request, body, response, portal };
   const received = receive(call, null);
   const isOwn = (header: string) =>
     /^mcp-(?:method|name|param-.*)$/i.test(header) || header.toLowerCase() === requestIdHeader;

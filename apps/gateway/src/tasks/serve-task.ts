@@ -4,12 +4,13 @@ import type { Admitted } from "../call/states.ts";
 import type { Message } from "../portal/messages-in.ts";
 import { checkModern, membersOf, parsePortalMessage } from "../portal/portal-request.ts";
 import type { StoredTask, TaskCursor } from "../read-model/kept-tasks.ts";
-import { answered, askingIn, nextRound, openQuestions } from "./asking.ts";
+import { answered, nextRound, openQuestions } from "./asking.ts";
 import { awaitResult } from "./await-result.ts";
 import { type Found, type ServeParts, type Serving, whenFetched } from "./serving.ts";
+import { askingOfTask, isReached, modernView } from "./shown-task.ts";
 import type { TaskEra } from "./task-era.ts";
 import { listOwnerOf } from "./task-ids.ts";
-import { detailedView, viewOf } from "./task-view.ts";
+import { viewOf } from "./task-view.ts";
 import type { TaskParts } from "./tasks.ts";
 
 const pageSize = 50;
@@ -32,7 +33,7 @@ export async function serveTask(parts: ServeParts, { admitted, era }: Asked): Pr
   const taskId = message.params.taskId;
   const callId = parts.ids.open(taskId, admitted);
   const task = callId && (await parts.store.find(callId, admitted.owner.projectId));
-  if (!task || typeof taskId !== "string") {
+  if (!task || typeof taskId !== "string" || !(await isReached(parts, admitted, task))) {
     return refuse(admitted, { code: -32602, message: "Task not found: there is none with this id, or no longer." });
   }
   const found = { ...serving, task, taskId };
@@ -56,21 +57,14 @@ export async function serveTask(parts: ServeParts, { admitted, era }: Asked): Pr
 
 /** With its result, as 2026-07-28 has no other way to it; or with what is asked. */
 async function getTask(found: Found): Promise<Rest> {
-  const { parts, admitted, task, taskId } = found;
-  const opened = parts.results.resultOf(task, admitted);
-  if (task.state !== "asking") {
-    const rest = answer(admitted, { ...detailedView(taskId, task, opened), ...complete });
-    if (opened !== null) whenFetched(found);
-    return rest;
-  }
-  const asking = task.sealed === null ? null : askingIn(parts.results.open(task.id, admitted, task.sealed));
-  if (!asking) return answer(admitted, { ...detailedView(taskId, { ...task, state: "dropped" }, null), ...complete });
-  const inputRequests = openQuestions(asking);
-  const view = viewOf("modern", taskId, task);
-  if (Object.keys(inputRequests).length > 0) return answer(admitted, { ...view, inputRequests, ...complete });
+  const { parts, admitted, task } = found;
+  const view = modernView(parts.results, admitted, found);
+  const asking = askingOfTask(parts.results, admitted, task);
   // The server only asked to be called again.
-  await goOn(found, asking, task.sealed ?? "");
-  return answer(admitted, { ...view, status: "working", ...complete });
+  if (asking && Object.keys(openQuestions(asking)).length === 0) await goOn(found, asking, task.sealed ?? "");
+  const rest = answer(admitted, { ...view, ...complete });
+  if (parts.results.resultOf(task, admitted) !== null) whenFetched(found);
+  return rest;
 }
 
 const complete = { resultType: "complete" } as const;
@@ -78,9 +72,9 @@ const complete = { resultType: "complete" } as const;
 async function updateTask(found: Found): Promise<Rest> {
   const { parts, admitted, message } = found;
   const { store, results } = parts;
-  for (let { task }: { task: StoredTask | null } = found; task?.state === "asking" && task.sealed !== null; ) {
+  for (let { task }: { task: StoredTask | null } = found; task !== null && task.sealed !== null; ) {
     const { id, sealed } = task;
-    const asking = askingIn(results.open(id, admitted, sealed));
+    const asking = askingOfTask(results, admitted, task);
     if (!asking) break;
     const next = answered(asking, membersOf(message.params.inputResponses));
     const isWhole = Object.keys(openQuestions(next)).length === 0;
@@ -103,7 +97,16 @@ async function goOn(
   const { id, argumentsHash, startedAt, keepMs } = task;
   const { projectId } = admitted.owner;
   const claim = `resumed ${id}`;
-  const row = { id, projectId, claim, argumentsHash, repeatName: null, startedAt, task: { owner: null, keepMs } };
+  const { member } = task;
+  const row = {
+    id,
+    projectId,
+    claim,
+    argumentsHash,
+    repeatName: null,
+    startedAt,
+    task: { owner: null, keepMs, member },
+  };
   const next = parts.taskFor(row, asking.round);
   const own = nextRound(admitted, asking, next.response);
   if (!(await parts.store.resume(id, sealed))) return false;
@@ -130,7 +133,10 @@ async function listTasks({ parts, admitted, message }: Serving): Promise<Rest> {
   const found = owner === null ? [] : await parts.store.list(owner, after, pageSize + 1);
   const page = found.slice(0, pageSize);
   const last = page.at(-1);
-  const tasks = page.map((task) => viewOf("legacy", parts.ids.seal(task.id, admitted), task));
+  const reaches = await parts.reach.reaches(admitted);
+  const tasks = page
+    .filter(({ member }) => member === null || reaches(member))
+    .map((task) => viewOf("legacy", parts.ids.seal(task.id, admitted), task));
   return answer(admitted, { tasks, ...(found.length > pageSize && last && { nextCursor: cursorOf(last) }) });
 }
 

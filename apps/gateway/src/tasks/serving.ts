@@ -1,14 +1,11 @@
 import type { Admitted } from "../call/states.ts";
-import type { SealedResults } from "../kept/sealed-results.ts";
 import type { TaskOfCall } from "../kept/task-of-call.ts";
 import type { PortalRequest } from "../portal/portal-request.ts";
 import type { NewCall } from "../read-model/kept-calls.ts";
-import type { KeptTaskStore, StoredTask } from "../read-model/kept-tasks.ts";
+import type { StoredTask } from "../read-model/kept-tasks.ts";
 import type { TaskParts } from "./tasks.ts";
 
 export type ServeParts = TaskParts & {
-  readonly store: KeptTaskStore;
-  readonly results: SealedResults;
   /** Runs a task on, in the background. */
   readonly resume: (task: TaskOfCall, own: Admitted) => Promise<void>;
   readonly taskFor: (row: NewCall, round: number) => TaskOfCall;

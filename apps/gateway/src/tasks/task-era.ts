@@ -32,7 +32,19 @@ export function taskEraOf(admitted: Admitted): TaskEra | null {
   return method !== "tools/call" || body.includes('"task"') ? era : null;
 }
 
-/** What offers tasks, or doesn't: a deployment or an external server. */
-export function serverIdOf({ call: { route }, deploymentId }: Admitted): string | null {
-  return route.target.kind === "external" ? route.target.externalServerId : deploymentId;
+/** The era of a stream on which its client may learn of tasks; null: the request is for no such stream. */
+export function streamEraOf(admitted: Admitted): TaskEra | null {
+  const { peek, received, session, body } = admitted;
+  const isListening = peek.method === "subscriptions/listen" && peek.era === "modern";
+  if (!isListening && received.method !== "GET") return null;
+  if (!isKeeping(admitted) || serverIdOf(admitted) === null) return null;
+  if (isListening) return body.includes('"taskIds"') ? "modern" : null;
+  return (session?.session.protocolVersion ?? "") >= firstVersionWithTasks ? "legacy" : null;
+}
+
+/** What offers tasks, or doesn't: a deployment, an external server or a portal. */
+export function serverIdOf({ call, deploymentId }: Admitted): string | null {
+  const { target } = call.route;
+  if (target.kind === "portal") return target.portalId;
+  return target.kind === "external" ? target.externalServerId : deploymentId;
 }

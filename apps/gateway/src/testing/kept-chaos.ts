@@ -44,6 +44,8 @@ type Options = {
 };
 
 const script = new URL("fastmcp/count.py", import.meta.url).pathname;
+/** While the server or a gateway starts on a busy machine, all fail: about two minutes. */
+const maxAttempts = 600;
 
 /**
  * Runs long calls of an unchanged FastMCP server through two gateways, while clients break their connections, and
@@ -59,7 +61,8 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
   const made: Record<Way, number> = { key: 0, "task-legacy": 0, "task-modern": 0 };
   try {
     await Promise.all([server.start(), ...gateways.map((gateway) => gateway.start())]);
-    const { bearer } = await storeApiKey(rig, deployed.organizationId);
+    // One would reach the limits of a caller, which its retries would spend their attempts on.
+    const callers = await Promise.all(Array.from({ length: 10 }, () => storeApiKey(rig, deployed.organizationId)));
     const ends = new Map<string, string>();
     const kills = [
       repeatedly(options.gatewayKillMs, async () => {
@@ -84,13 +87,16 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
 
     async function endOf(id: string): Promise<string> {
       const way = pick(ways);
+      const { bearer } = pick(callers);
       made[way]++;
       const params = { name: "work", arguments: { call: id, seconds: 0.2 + Math.random() * options.maxSeconds } };
-      for (let attempt = 0; attempt < 200; attempt++) {
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const signal = new AbortController();
         const breaks = Math.random() < 0.5 && attempt < 5;
         const timer = breaks ? setTimeout(() => signal.abort(), Math.random() * options.maxSeconds * 1000) : undefined;
-        const end = await ask({ id, way, params }, signal.signal).catch(() => null);
+        const end = await ask({ way, params, headers: { ...bearer, "idempotency-key": id } }, signal.signal).catch(
+          () => null,
+        );
         clearTimeout(timer);
         if (signal.signal.aborted) counts.breaks++;
         if (end !== null) return end;
@@ -100,9 +106,8 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
     }
 
     /** Null: ask again. */
-    async function ask({ id, way, params }: { id: string; way: Way; params: object }, signal: AbortSignal) {
+    async function ask({ way, headers, params }: Asked & { readonly way: Way }, signal: AbortSignal) {
       const url = new URL(`http://127.0.0.1:${pick(gateways).port}/${deployed.label}/mcp`);
-      const headers = { ...bearer, "idempotency-key": id };
       if (way === "key") return endIn(await (await RawClient.inSession(url, headers)).call(1, params, signal));
       return way === "task-legacy"
         ? askLegacy(url, { headers, params }, signal)

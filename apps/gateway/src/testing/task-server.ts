@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { json as readJson } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 
 type Asked = { id: number; method: string; params: Record<string, unknown> };
 type Task = { taskId: string; status: string; answers: unknown };
@@ -8,8 +9,8 @@ type Task = { taskId: string; status: string; answers: unknown };
 const number = 12345678901234567890n;
 
 /**
- * A server of 2026-07-28 with tasks (SEP-2663), as far as a proxy sees them: each call of `work` or `stream` creates
- * one, which waits for input, then ends with it. `stream` answers with events. `seen`: the ids that it was asked for.
+ * A server of 2026-07-28 with tasks (SEP-2663), as far as a proxy sees them: each call of its tools creates
+ * one, which waits for input, then ends with it. `stream` answers with events, `slow` after a second. `seen`: the ids that it was asked for.
  */
 export function createTaskListener(seen: string[] = []): RequestListener {
   const tasks = new Map<string, Task>();
@@ -20,9 +21,14 @@ export function createTaskListener(seen: string[] = []): RequestListener {
   const answer = ({ method, params }: Asked, name: string | undefined): object | null => {
     switch (method) {
       case "server/discover":
-        return { supportedVersions: ["2026-07-28"], capabilities: { tools: {} }, ttlMs: 0, cacheScope: "private" };
+        return {
+          supportedVersions: ["2026-07-28"],
+          capabilities: { tools: {}, extensions: { "io.modelcontextprotocol/tasks": {} } },
+          ttlMs: 0,
+          cacheScope: "private",
+        };
       case "tools/list": {
-        const tools = ["work", "stream"].map((tool) => ({ name: tool, inputSchema: { type: "object" } }));
+        const tools = ["work", "stream", "slow"].map((tool) => ({ name: tool, inputSchema: { type: "object" } }));
         return { tools, ttlMs: 0, cacheScope: "private" };
       }
       case "tools/call": {
@@ -50,6 +56,7 @@ export function createTaskListener(seen: string[] = []): RequestListener {
     const text = JSON.stringify({ jsonrpc: "2.0", id: asked.id, ...outcome }, (_, value) =>
       typeof value === "bigint" ? (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(`${value}`) : value,
     );
+    if (asked.method === "tools/call" && asked.params.name === "slow") await sleep(1000);
     const isStream = asked.method === "tools/call" && asked.params.name === "stream";
     const type = isStream ? "text/event-stream" : "application/json";
     response.writeHead(found ? 200 : 400, { "content-type": type });

@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { RequestListener, ServerResponse } from "node:http";
 import { json as readJson } from "node:stream/consumers";
 import { storeApiKey } from "./clients.ts";
-import type { DeployedServer, Rig } from "./rig.ts";
+import { addPortal, storeManifest } from "./portal.ts";
+import { type DeployedServer, type Rig, until } from "./rig.ts";
+import { createTaskListener } from "./task-server.ts";
 
 type Params = { name?: string; arguments?: unknown; task?: unknown; inputResponses?: Answers; requestState?: string };
 type Answers = Record<string, { content?: { name?: string } }>;
@@ -23,6 +25,8 @@ type TasklessServer = {
   readonly closed: unknown[];
   /** Answers the calls of `work` that wait. */
   release: () => void;
+  /** The streams for unsolicited messages that are open, of both eras. */
+  readonly streams: readonly ServerResponse[];
 };
 
 const question = {
@@ -40,10 +44,12 @@ function createTasklessServer(): TasklessServer {
   const runs: Params[] = [];
   const canceled: unknown[] = [];
   const closed: unknown[] = [];
+  const streams: ServerResponse[] = [];
   const tools = ["quick", "work", "fail", "break", "ask"].map((name) => ({ name, inputSchema: { type: "object" } }));
   const text = (value: string) => ({ content: [{ type: "text", text: value }] });
 
   const listener: RequestListener = async (request, response) => {
+    if (request.method === "GET") return openStream(response, ": open\n\n");
     if (request.method !== "POST") return void response.writeHead(405).end();
     const asked = (await readJson(request)) as Asked;
     const isModern = String(request.headers["mcp-protocol-version"] ?? "") >= "2026-07-28";
@@ -63,6 +69,14 @@ function createTasklessServer(): TasklessServer {
           ttlMs: 0,
           cacheScope: "private",
         });
+      case "subscriptions/listen": {
+        const _meta = { "io.modelcontextprotocol/subscriptionId": asked.id };
+        const acknowledged = {
+          method: "notifications/subscriptions/acknowledged",
+          params: { notifications: {}, _meta },
+        };
+        return openStream(response, eventOf(acknowledged));
+      }
       case "tools/list":
         return answer({ tools, ...(isModern && { ttlMs: 0, cacheScope: "private" }) });
       case "tools/call":
@@ -83,6 +97,13 @@ function createTasklessServer(): TasklessServer {
     response.writeHead(method?.startsWith("tasks/") ? 404 : 202).end();
   };
 
+  function openStream(response: ServerResponse, first: string): void {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(first);
+    streams.push(response);
+    response.once("close", () => streams.splice(streams.indexOf(response), 1));
+  }
+
   function askInRounds({ inputResponses, requestState }: Params, answer: (result: object) => void): void {
     const name = inputResponses?.name?.content?.name;
     const state = name === undefined ? "first" : "second";
@@ -93,8 +114,7 @@ function createTasklessServer(): TasklessServer {
 
   function askAtOnce(response: ServerResponse, { id }: Asked): void {
     const questionId = randomUUID();
-    const send = (message: object) =>
-      response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`);
+    const send = (message: object) => response.write(eventOf(message));
     response.writeHead(200, { "content-type": "text/event-stream" });
     send({ id: questionId, ...question });
     questions.set(questionId, (name) => {
@@ -107,11 +127,14 @@ function createTasklessServer(): TasklessServer {
     runs,
     canceled,
     closed,
+    streams,
     release() {
       for (const each of waiting.splice(0)) each();
     },
   };
 }
+
+const eventOf = (message: object) => `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
 
 function answerJson(response: ServerResponse, { id }: Asked, result: object): void {
   response.writeHead(200, { "content-type": "application/json" });
@@ -126,12 +149,39 @@ export async function deployTaskless(rig: Rig) {
   return { server, taskless, caller };
 }
 
+/**
+ * A portal of two such servers (`one_work`, `two_work`, …) and one with tasks of its own in 2026-07-28 (`own_work`,
+ * `stream`, `slow`), for callers with a key of their organization.
+ */
+export async function deployTasklessPortal(rig: Rig) {
+  const [one, two] = [await deployTaskless(rig), await deployTaskless(rig)];
+  const own = await rig.deploy(createTaskListener());
+  await Promise.all([
+    storeManifest(rig, one.server, await one.caller()),
+    storeManifest(rig, two.server, await two.caller()),
+    storeManifest(rig, own),
+  ]);
+  const members = [
+    { server: one.server, prefix: "one" },
+    { server: two.server, prefix: "two" },
+    { server: own, prefix: "own" },
+  ];
+  const portal = await addPortal(rig, members, "towpath-cloud");
+  const caller = async () => (await storeApiKey(rig, portal.organizationId)).bearer;
+  const who = await caller();
+  // Gateways learn of the servers' new organization, and of the portal's lists.
+  const names = async () => (await askModern(portal.url, who, { method: "tools/list" })).result?.tools?.length;
+  await until(async () => (await names()) === 13);
+  return { portal, server: one.server, one: one.taskless, two: two.taskless, caller };
+}
+
 /** Of a result, what tests look at. */
 type Shown = {
   taskId: string;
   status?: string;
   capabilities?: object;
   inputRequests?: object;
+  tools?: unknown[];
   result?: object;
 };
 

@@ -23,6 +23,9 @@ export const keptCall = pgTable(
     taskOwner: text(),
     /** Of a task: how long its result is kept, in ms; null: the call is no task. */
     taskKeepMs: integer(),
+    /** Of a portal's task: the project of the server that ran the call, and the server's name for the tool. */
+    memberId: uuid(),
+    memberTool: text(),
     /** Whether it ended with an error. */
     isFailed: boolean().notNull().default(false),
     /** Whether somebody waits for it other than its client. */

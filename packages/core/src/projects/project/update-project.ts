@@ -94,7 +94,8 @@ function requireFitting(kind: string, changes: Readonly<Record<string, unknown>>
       "Callers' own credentials are never sent to another host. Choose members only, or open to anyone.";
   }
   for (const key of ["keepResultsMinutes", "unattendedMinutes"])
-    if (kind === "portal" && key in changes) fields[key] = "Portals don't keep results. Set it for their servers.";
+    if (kind === "portal" && key in changes)
+      fields[key] = "Portals keep results as their servers do. Set it for those.";
   // It would show strangers what servers offer that aren't public.
   if (kind === "portal" && changes.isPublic === true) fields.isPublic = "Portals have no public page.";
   const [first] = Object.values(fields);
