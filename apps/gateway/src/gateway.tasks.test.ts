@@ -96,6 +96,9 @@ test("CAP-2 a client of 2025-11-25 calls a server without tasks as a task: capab
     ["ok", "fetched"],
   ]);
   expect(of("tasks/result").map(([outcome]) => outcome)).toEqual(["ok", "ok", "ok"]);
+  // Of a caller without a name, a task's id is all that is asked for.
+  const asking = rows.filter(({ method }) => method?.startsWith("tasks/"));
+  expect(new Set(asking.map(({ target }) => target))).toEqual(new Set([null]));
 });
 
 test("CAP-2 tasks are listed in pages, for nobody but their caller, and end after their time", async () => {
