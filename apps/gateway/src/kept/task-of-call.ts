@@ -18,8 +18,8 @@ export interface TaskOfCall {
   /** Of a task that goes on with its client's answers; null: it begins. */
   readonly row: NewCall | null;
   readonly response: TaskResponse;
-  /** Answers the client with the task. */
-  give(row: TaskRow): void;
+  /** Answers the client with the task. `cut`: ends the call, for a reason in words. */
+  give(row: TaskRow, cut: (reason: string) => void): void;
   /** Answers a request that repeats the call. */
   repeat(admitted: Admitted, row: TaskRow): Promise<Rest>;
   /** A piece of the server's answer, once it is a task. */

@@ -1,6 +1,7 @@
 import type { Rest } from "../call/answer.ts";
 import { reply } from "../call/reply.ts";
 import type { Admitted } from "../call/states.ts";
+import { GatewayError } from "../gateway-error.ts";
 import type { Message } from "../portal/messages-in.ts";
 import { checkModern, membersOf, parsePortalMessage } from "../portal/portal-request.ts";
 import type { StoredTask, TaskCursor } from "../read-model/kept-tasks.ts";
@@ -68,12 +69,19 @@ async function getTask(found: Found): Promise<Rest> {
   const inputRequests = openQuestions(asking);
   const view = viewOf("modern", taskId, task);
   if (Object.keys(inputRequests).length > 0) return answer(admitted, { ...view, inputRequests, ...complete });
-  // The server only asked to be called again.
-  await goOn(found, asking, task.sealed ?? "");
+  // The server only asked to be called again. Without room for the call, the next look does it.
+  await goOn(found, asking, task.sealed ?? "").catch(unlessBusy);
   return answer(admitted, { ...view, status: "working", ...complete });
 }
 
 const complete = { resultType: "complete" } as const;
+
+function unlessBusy(error: unknown): void {
+  if (!(error instanceof GatewayError) || error.code !== "server_busy") throw error;
+}
+
+/** Of what a task is kept by until its client has answered all: the call's parameters, questions and answers. */
+const maxAskingBytes = 4 * 1024 * 1024;
 
 async function updateTask(found: Found): Promise<Rest> {
   const { parts, admitted, message } = found;
@@ -83,6 +91,7 @@ async function updateTask(found: Found): Promise<Rest> {
     const asking = askingIn(results.open(id, admitted, sealed));
     if (!asking) break;
     const next = answered(asking, membersOf(message.params.inputResponses));
+    if (JSON.stringify(next).length > maxAskingBytes) return refuse(admitted, { code: -32602, message: tooLarge });
     const isWhole = Object.keys(openQuestions(next)).length === 0;
     const isFirst = isWhole
       ? await goOn({ ...found, task }, next, sealed)
@@ -93,6 +102,8 @@ async function updateTask(found: Found): Promise<Rest> {
   }
   return answer(admitted, { ...complete });
 }
+
+const tooLarge = "The answers to what this task asks are larger than 4 MiB together. Send shorter ones, or cancel it.";
 
 /** False: another request has it going on already. @throws GatewayError if its caller may no longer call the tool */
 async function goOn(
@@ -106,9 +117,7 @@ async function goOn(
   const row = { id, projectId, claim, argumentsHash, repeatName: null, startedAt, task: { owner: null, keepMs } };
   const next = parts.taskFor(row, asking.round);
   const own = nextRound(admitted, asking, next.response);
-  if (!(await parts.store.resume(id, sealed))) return false;
-  void parts.resume(next, own);
-  return true;
+  return parts.resume(next, own, () => parts.store.resume(id, sealed));
 }
 
 async function cancelTask({ parts, admitted, task, taskId }: Found, era: TaskEra): Promise<Rest> {

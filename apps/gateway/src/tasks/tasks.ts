@@ -74,7 +74,8 @@ export class Tasks {
     const isOurs = () => this.#support.isOurs(admitted, era, () => this.#discover({ admitted, era, forward }));
     if (method?.startsWith("tasks/")) {
       if (!isOfTasks(this.#parts, admitted) && !(await isOurs())) return forward(admitted);
-      const resume = (task: TaskOfCall, own: Admitted) => this.#resume(own, { task, forward });
+      const resume = (task: TaskOfCall, own: Admitted, take: () => Promise<boolean>) =>
+        this.#resume(own, { task, forward, take });
       const taskFor = (row: NewCall, round: number) =>
         this.#taskOf({ admitted, era, forward }, { keepMs: row.task?.keepMs ?? 0, row, round });
       return serveTask({ ...this.#parts, store: this.#store, resume, taskFor }, { admitted, era });
@@ -136,9 +137,9 @@ export class Tasks {
       isAskedFor: era === "legacy",
       row,
       response,
-      give: (given) => {
+      give: (given, cut) => {
         const taskId = ids.seal(given.id, admitted);
-        const keep = { callId: given.id, taskId, projectId, admitted };
+        const keep = { callId: given.id, taskId, projectId, admitted, cut };
         onPiece = era === "legacy" ? keepQuestions({ store: this.#store, results, log }, keep) : null;
         response.detach(messageFor(admitted, given), [
           ...["cache-control", "no-store", requestIdHeader, call.id],
@@ -158,12 +159,19 @@ export class Tasks {
     return task;
   }
 
-  /** Runs a task on with its client's answers; its log row is one of its own. Never rejects. */
-  async #resume(admitted: Admitted, { task, forward }: { task: TaskOfCall; forward: Forward }): Promise<void> {
-    const { keptCalls, recorder, log } = this.#parts;
+  /** Runs a task on with its client's answers, in the background. False: another request does. @throws GatewayError */
+  async #resume(admitted: Admitted, { task, forward, take }: Resuming): Promise<boolean> {
+    const run = await this.#parts.keptCalls.resume(admitted, task, take);
+    if (run !== null) void this.#runOn(admitted, () => run(() => forward(admitted)));
+    return run !== null;
+  }
+
+  /** Its log row is one of its own. Never rejects. */
+  async #runOn(admitted: Admitted, run: () => Promise<void>): Promise<void> {
+    const { recorder, log } = this.#parts;
     const { answer } = admitted.received;
     try {
-      await keptCalls.resume(admitted, () => forward(admitted), task);
+      await run();
     } catch (error) {
       if (error instanceof GatewayError) answer.refuse(error);
       else log.error({ err: error, requestId: admitted.call.id }, "a task failed in the gateway");
@@ -175,6 +183,7 @@ export class Tasks {
 
 type TaskSoFar = { readonly keepMs: number; readonly row: NewCall | null; readonly round: number };
 type Asked = { readonly admitted: Admitted; readonly era: TaskEra; readonly forward: Forward };
+type Resuming = { readonly task: TaskOfCall; readonly forward: Forward; readonly take: () => Promise<boolean> };
 
 const paramsOf = ({ body }: Admitted): Message => membersOf(parsedMessage(body.toString("utf8"))?.params);
 
