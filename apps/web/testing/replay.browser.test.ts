@@ -163,4 +163,16 @@ test("CAP-4 a preview's page shows what became different; one call and all are r
   await page.reload();
   await section().getByText("1 call of 1 tool: 1 different").waitFor();
   expect(await section().getByRole("button").count()).toBe(0);
+
+  // The same answers, but later.
+  const [row] = await site.db.select().from(callReplay).where(eq(callReplay.projectId, own.id));
+  if (!row?.sealed) throw new Error("no report");
+  const { replays } = createSecretBox({ current: secret, previous: [] });
+  const document = JSON.parse(replays.open(row, row.sealed) ?? "");
+  const slower = { kind: "slower", path: "", was: "10 ms", is: "90 ms", calls: 5, counts: true, text: "Slower." };
+  Object.assign(document.report.tools[0], { different: 0, differences: [slower], examples: [] });
+  const sealed = replays.seal(row, JSON.stringify(document));
+  await site.db.update(callReplay).set({ sealed, different: 0 }).where(eq(callReplay.id, row.id));
+  await page.reload();
+  await tool.getByText("Slower", { exact: true }).waitFor();
 });
