@@ -1,5 +1,6 @@
 import { CallToolResultSchema, ListTasksResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, test } from "vitest";
+import { RawClient } from "./testing/counting-server.ts";
 import { openRig, until } from "./testing/rig.ts";
 import { connectAnswering, createTask } from "./testing/task-client.ts";
 import { askModern, deployTaskless, tasksExtension } from "./testing/taskless-server.ts";
@@ -68,6 +69,9 @@ test("CAP-2 a client of 2025-11-25 calls a server without tasks as a task: capab
     ["ok", "fetched"],
   ]);
   expect(of("tasks/result").map(([outcome]) => outcome)).toEqual(["ok", "ok", "ok"]);
+  // Of a caller without a name, a task's id is all that is asked for.
+  const asking = rows.filter(({ method }) => method?.startsWith("tasks/"));
+  expect(new Set(asking.map(({ target }) => target))).toEqual(new Set([null]));
 });
 
 test("CAP-2 tasks are listed in pages, for nobody but their caller, and end after their time", async () => {
@@ -114,6 +118,41 @@ test("CAP-2 what a server asks during a task of 2025-11-25 comes with its result
   const result = await client.experimental.tasks.getTaskResult(task.taskId, CallToolResultSchema);
   expect(result).toMatchObject({ content: [{ text: `It is Ada ${task.taskId.slice(0, 3)}.` }] });
   expect(await status()).toBe("completed");
+  await client.close();
+});
+
+test("CAP-2 a question whose client left before it came is asked again, and a server that asks without end is cut off, in words", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const who = await caller();
+  const client = await connectAnswering(server.url, who);
+  const { task } = await createTask(client, "ask");
+  const { taskId } = task;
+  const of = async (id: string) => client.experimental.tasks.getTask(id);
+  await expect.poll(async () => (await of(taskId)).status).toBe("input_required");
+  // The client leaves while the gateway takes the question for it.
+  const locker = await rig.database.pool.connect();
+  await locker.query("BEGIN");
+  await locker.query("SELECT FROM kept_result WHERE project_id = $1 FOR UPDATE", [server.projectId]);
+  const leaving = new AbortController();
+  const raw = await RawClient.inSession(server.url, who, "2025-11-25");
+  const left = raw.send({ id: 2, method: "tasks/result", params: { taskId } }, leaving.signal).catch(() => {});
+  const { pool } = rig.database;
+  const waits = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  const blocked = async () => (await pool.query(waits)).rowCount === 1;
+  await until(blocked);
+  leaving.abort();
+  await left;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await locker.query("COMMIT");
+  locker.release();
+  expect(await client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema)).toMatchObject({
+    content: [{ text: `It is Ada ${taskId.slice(0, 3)}.` }],
+  });
+
+  const flooded = (await createTask(client, "flood")).task.taskId;
+  await expect.poll(async () => (await of(flooded)).status).toBe("failed");
+  expect((await of(flooded)).statusMessage).toMatch(/Its server asked its client for more than is kept/);
+  expect(taskless.closed).toHaveLength(1);
   await client.close();
 });
 
@@ -189,4 +228,51 @@ test("CAP-2 a task of 2026-07-28 that needs input says so, takes answers one by 
     ["first", { a: 1 }],
     ["second", { a: 1 }],
   ]);
+});
+
+test("CAP-2 a question of a task may have any name, its answers a bounded size, and it goes on once there is room for its call", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const who = await caller();
+  const ask = (method: string, params: object = {}) => askModern(server.url, who, { method, params });
+  const start = async (params: object) => (await ask("tools/call", params)).result.taskId;
+  const statusOf = async (taskId: string) => (await ask("tasks/get", { taskId })).result.status;
+  await ask("server/discover");
+  // One of each object's prototype.
+  const large = "x".repeat(3 * 1024 * 1024);
+  const taskId = await start({ name: "ask", arguments: { key: "constructor", large } });
+  await expect.poll(() => statusOf(taskId)).toBe("input_required");
+  const update = (name: string, text: string) => {
+    const answer = { action: "accept", content: { name: text } };
+    return ask("tasks/update", { taskId, inputResponses: { [name]: answer, toString: answer } });
+  };
+  expect((await update("constructor", "x".repeat(1.8 * 1024 * 1024))).error).toMatchObject({
+    code: -32602,
+    message: expect.stringContaining("larger than 4 MiB"),
+  });
+  await update("constructor", "Ada");
+  await expect.poll(() => statusOf(taskId)).toBe("input_required");
+  expect(Object.keys(taskless.runs[1]?.inputResponses ?? {})).toEqual(["constructor"]);
+
+  // As many calls as a project may have that run without their client.
+  const others = await Promise.all(Array.from({ length: 100 }, () => start({ name: "work" })));
+  expect(await statusOf(others[99] ?? "")).toBe("working");
+  expect((await update("2/constructor", "Bob")).error).toMatchObject({
+    message: expect.stringContaining("Send the answers again"),
+    data: { towpath: "server_busy" },
+  });
+  expect(await statusOf(taskId)).toBe("input_required");
+  taskless.release();
+  await until(async () => (await update("2/constructor", "Bob")).error === undefined);
+  await expect.poll(() => statusOf(taskId)).toBe("completed");
+});
+
+test("CAP-2 a call whose answer has begun compressed stays a call", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const who = await caller();
+  await askModern(server.url, who, { method: "server/discover" });
+  const called = askModern(server.url, who, { method: "tools/call", params: { name: "packed" } });
+  await until(() => taskless.runs.length === 1);
+  await new Promise((resolve) => setTimeout(resolve, 800));
+  taskless.release();
+  expect((await called).result).toMatchObject({ content: [{ text: "packed" }] });
 });

@@ -67,5 +67,6 @@ test("CAP-2 the log shows the state of a result, and finds calls by it", async (
   await table.getByText("result unknown").waitFor();
   await table.getByText("pay", { exact: true }).click();
   await page.getByText("Nobody saw how the call ended").waitFor();
+  await page.getByRole("dialog", { name: "tools/call pay" }).waitFor();
   await expectAccessible(page);
 });

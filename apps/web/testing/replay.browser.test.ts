@@ -109,24 +109,56 @@ test.runIf(isThorough)(
     await card.getByLabel("Sample and replay calls of production").click();
     const wait = { timeout: 15_000 };
     await expect.poll(stored, wait).toEqual({ tools: [], isRequired: false, calls: 50, seconds: 45, keepDays: 14 });
-    // While one change is saved, there is no other.
-    const saved = () => expect.poll(() => card.locator("[aria-readonly=true], [readonly]").count(), wait).toBe(0);
-    await saved();
     await card.getByText("Fail checks where answers are different").click();
     await expect.poll(stored, wait).toMatchObject({ isRequired: true });
-    await expect.poll(() => card.getByLabel("Fail checks where answers are different").isChecked(), wait).toBe(true);
-    await saved();
-    const [other] = await card.getByRole("group").getByRole("checkbox").all();
-    await other?.click();
-    await expect.poll(async () => ((await stored()) as { tools: string[] }).tools.length, wait).toBe(1);
     await expectAccessible(page);
     await sample();
-    await saved();
     await card.getByLabel("Sample and replay calls of production").click();
     await expect.poll(stored, wait).toBeNull();
     expect(await site.db.$count(sampledCall, eq(sampledCall.projectId, own.id))).toBe(0);
   },
 );
+
+test("PRJ-11 a setting that saves at once takes each click while another one is saved; what fails goes back and says why", async () => {
+  await page.goto(`${path()}/settings#replay`);
+  const card = page.locator("#replay");
+  const stored = async () => (await site.db.select().from(project).where(eq(project.id, own.id)))[0]?.replay;
+  const failing = card.getByLabel("Fail checks where answers are different");
+  const tools = card.getByRole("group").getByRole("checkbox");
+  const held: (() => void)[] = [];
+  const saves = /_serverFn\/settings\.updateProject/;
+  await page.route(saves, async (route) => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    if (held.length === 2) await route.abort();
+    else await route.continue();
+  });
+  await card.getByLabel("Sample and replay calls of production").click();
+  await failing.click();
+  await tools.nth(0).click();
+  await tools.nth(1).click();
+  // All are shown, and the first waits for the server.
+  const shown = async () => [await failing.isChecked(), await tools.nth(0).isChecked(), await tools.nth(1).isChecked()];
+  await expect.poll(shown).toEqual([true, true, true]);
+  const wait = { timeout: 15_000 };
+  for (const at of [0, 1, 2, 3]) {
+    await expect.poll(() => held.length, wait).toBe(at + 1);
+    held[at]?.();
+  }
+  // The second failed, and took no other with it.
+  await expect.poll(async () => ((await stored()) as { tools: string[] } | null)?.tools.length, wait).toBe(2);
+  expect(await stored()).toMatchObject({ isRequired: false });
+  await card.getByText("Towpath can't be reached. Try again.").waitFor();
+  await expect.poll(shown).toEqual([false, true, true]);
+  await page.unroute(saves);
+  // Another tab has changed another part of it meanwhile.
+  const others = { ...((await stored()) as object), keepDays: 30 };
+  await site.db.update(project).set({ replay: others }).where(eq(project.id, own.id));
+  await failing.click();
+  await expect.poll(stored, wait).toMatchObject({ isRequired: true, keepDays: 30 });
+  expect(await card.getByText("Towpath can't be reached").count()).toBe(0);
+  await card.getByLabel("Sample and replay calls of production").click();
+  await expect.poll(stored, wait).toBeNull();
+});
 
 test("CAP-4 a preview's page shows what became different; one call and all are replayed by keyboard; viewers only read", async () => {
   await page.goto(`${path()}/build-logs/${preview.buildId}#replayed-calls`);
@@ -167,4 +199,16 @@ test("CAP-4 a preview's page shows what became different; one call and all are r
   await page.reload();
   await section().getByText("1 call of 1 tool: 1 different").waitFor();
   expect(await section().getByRole("button").count()).toBe(0);
+
+  // The same answers, but later.
+  const [row] = await site.db.select().from(callReplay).where(eq(callReplay.projectId, own.id));
+  if (!row?.sealed) throw new Error("no report");
+  const { replays } = createSecretBox({ current: secret, previous: [] });
+  const document = JSON.parse(replays.open(row, row.sealed) ?? "");
+  const slower = { kind: "slower", path: "", was: "10 ms", is: "90 ms", calls: 5, counts: true, text: "Slower." };
+  Object.assign(document.report.tools[0], { different: 0, differences: [slower], examples: [] });
+  const sealed = replays.seal(row, JSON.stringify(document));
+  await site.db.update(callReplay).set({ sealed, different: 0 }).where(eq(callReplay.id, row.id));
+  await page.reload();
+  await tool.getByText("Slower", { exact: true }).waitFor();
 });

@@ -1,4 +1,4 @@
-import { bounded, cut, isEqual, isList, isObject } from "./bound.ts";
+import { bounded, cut, isEqual, isList, isObject, isTooDeep } from "./bound.ts";
 import type { CallAnswer, JsonObject, JsonValue } from "./types.ts";
 
 /** An answer as it is compared, with a bounded size. */
@@ -31,6 +31,7 @@ export function answerOf(answer: CallAnswer, order: number, budget: number): Ans
     return { ...common, outcome: `error ${answer.code}`, data: bounded(answer.message, budget), shown };
   }
   const { result, isError } = answer;
+  if (isTooDeep(result)) return { ...common, outcome: "none", data: tooDeep, shown: tooDeep };
   return {
     ...common,
     outcome: isError ? "tool error" : "result",
@@ -39,6 +40,8 @@ export function answerOf(answer: CallAnswer, order: number, budget: number): Ans
     shown: shownOf(result),
   };
 }
+
+const tooDeep = "The answer is nested too deeply to be compared.";
 
 function shownOf(result: JsonObject): string {
   const { content, structuredContent } = result;
@@ -57,7 +60,8 @@ const textOf = (block: JsonValue) =>
 function parsed(text: string): JsonValue {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
-    return JSON.parse(text);
+    const value: JsonValue = JSON.parse(text);
+    return isTooDeep(value) ? text : value;
   } catch {
     return text;
   }

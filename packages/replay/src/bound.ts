@@ -30,6 +30,19 @@ export function isEqual(one: JsonValue | undefined, other: JsonValue | undefined
   );
 }
 
+/** Functions here call themselves for what a value has in it. */
+const deepestCompared = 500;
+
+/** Whether a value has more levels than can be compared, such as `[[[[…]]]]`. Servers choose how many it has. */
+export function isTooDeep(value: JsonValue): boolean {
+  let level: readonly JsonValue[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > deepestCompared) return true;
+    level = level.flatMap((each) => (isList(each) ? each : isObject(each) ? Object.values(each) : []));
+  }
+  return false;
+}
+
 /** A short text that differs, nearly always, for values that differ (FNV-1a of 32 bits). */
 const digestOf = (value: JsonValue) => (hashOf(value) >>> 0).toString(36);
 

@@ -53,8 +53,9 @@ function findDrifts(judged: readonly (readonly Judged[])[]): Map<string, Finding
   for (const [record, answers] of judged.entries()) {
     for (const [answer, { numbers }] of answers.entries()) {
       for (const [path, measured] of numbers) {
-        const pairs = measured.map((each) => ({ ...each, record, answer }));
-        byPath.set(path, [...(byPath.get(path) ?? []), ...pairs]);
+        const pairs = byPath.get(path) ?? [];
+        byPath.set(path, pairs);
+        for (const each of measured) pairs.push({ ...each, record, answer });
       }
     }
   }

@@ -2,7 +2,7 @@ import { align } from "./align.ts";
 import type { Answer } from "./answer.ts";
 import { canonical, isList, isObject } from "./bound.ts";
 import { lastName } from "./last-name.ts";
-import { childPath, isIdOrDate, type Learned, tokenPath, typeOf } from "./learn.ts";
+import { childPath, isIdOrDate, isOfCall, type Learned, tokenPath, typeOf } from "./learn.ts";
 import { isOfProcess, type NumberPair } from "./numbers.ts";
 import { epochOf, isPrecise, type Token, tokensOf } from "./text.ts";
 import type { DifferenceKind, JsonObject, JsonValue } from "./types.ts";
@@ -179,9 +179,10 @@ class Comparison {
   }
 
   #number(path: string, production: readonly number[], preview: number, isLoose: boolean): void {
-    if (this.learned.of(path).varies || isLoose) this.#addNumber(path, production, preview, false);
+    const facts = this.learned.of(path);
+    if (facts.varies || isLoose) this.#addNumber(path, production, preview, false);
     else if (!production.some((each) => isClose(each, preview))) {
-      if (isOfProcess(lastName(path))) return;
+      if (isOfProcess(lastName(path)) && !isOfCall(facts)) return;
       const [before = 0] = production;
       const epoch = epochOf(before);
       const divisor = epoch === "millis" ? 1000 : 1;

@@ -19,6 +19,9 @@ export interface PathFacts {
   readonly types: Set<string>;
   readonly texts: Set<string>;
   readonly templates: Set<string>;
+  /** Numbers that were seen, bounded, and how often one was. */
+  readonly numbers: Set<number>;
+  numberCount: number;
   /** How many texts were seen, and their lengths. */
   textCount: number;
   shortest: number;
@@ -41,6 +44,8 @@ export class Learned {
       ...flags,
       ...lists,
       ...seen,
+      numbers: new Set(),
+      numberCount: 0,
       textCount: 0,
       shortest: Number.POSITIVE_INFINITY,
       longest: 0,
@@ -63,6 +68,10 @@ export class Learned {
     else if (isObject(value)) {
       for (const [key, each] of Object.entries(value)) this.#observe(childPath(path, key), each);
     } else if (typeof value === "string") this.#observeText(path, value);
+    else if (typeof value === "number") {
+      facts.numberCount += 1;
+      if (facts.numbers.size < 1000) facts.numbers.add(value);
+    }
   }
 
   #observeText(path: string, text: string): void {
@@ -117,6 +126,13 @@ export class Learned {
     }
   }
 }
+
+/**
+ * Whether numbers that are the same in all answers to one call depend on the call: they are of many values. What changes
+ * with time would have changed between two answers, too.
+ */
+export const isOfCall = ({ varies, numbers, numberCount }: PathFacts): boolean =>
+  !varies && numbers.size >= 3 && numbers.size * 5 >= numberCount;
 
 export const typeOf = (value: JsonValue) => (value === null ? "null" : isList(value) ? "list" : typeof value);
 

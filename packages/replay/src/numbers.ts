@@ -74,7 +74,7 @@ const span = (seconds: number) =>
 /** How far the preview's number lies outside of production's to the same call; 0 within, negative below. */
 function distanceOf(pair: NumberPair | undefined): number {
   if (pair === undefined) return 0;
-  const [low, high] = [Math.min(...pair.production), Math.max(...pair.production)];
+  const [low, high] = [smallestOf(pair.production), largestOf(pair.production)];
   return pair.preview > high ? pair.preview - high : Math.min(0, pair.preview - low);
 }
 
@@ -97,7 +97,10 @@ function isCounter({ pairs }: NumberPath): boolean {
   return steps.length >= (isWhole ? 4 : 6) && steps.every((each) => each > 0);
 }
 
-const rangeOf = (values: readonly number[]) => Math.max(...values) - Math.min(...values);
+/** Lists of items have more numbers than a function takes as arguments. */
+const largestOf = (values: readonly number[]) => values.reduce((most, each) => Math.max(most, each), -Infinity);
+const smallestOf = (values: readonly number[]) => values.reduce((least, each) => Math.min(least, each), Infinity);
+const rangeOf = (values: readonly number[]) => largestOf(values) - smallestOf(values);
 const meanOf = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
 const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0);
 
@@ -107,7 +110,7 @@ function outliers(pairs: readonly NumberPair[]): Drift | null {
   const freedom = sum(groups.map((values) => values.length - 1));
   if (freedom === 0) return null;
   const caution = 1.5 * (1 + 8 / freedom);
-  const widest = Math.max(...groups.map(rangeOf));
+  const widest = largestOf(groups.map(rangeOf));
   const share = commonShare(groups);
   const isOutside = (pair: NumberPair) => {
     const distance = Math.abs(distanceOf(pair));
@@ -121,10 +124,10 @@ function outliers(pairs: readonly NumberPair[]): Drift | null {
 /** The share of their size by which numbers of all sizes vary; infinite where they vary in another way. */
 function commonShare(groups: readonly (readonly number[])[]): number {
   const sizes = groups.map((values) => Math.abs(meanOf(values)));
-  const smallest = Math.min(...sizes);
-  if (groups.length < 6 || smallest === 0 || Math.max(...sizes) < 10 * smallest) return Number.POSITIVE_INFINITY;
+  const smallest = smallestOf(sizes);
+  if (groups.length < 6 || smallest === 0 || largestOf(sizes) < 10 * smallest) return Number.POSITIVE_INFINITY;
   const shares = groups.map((values, at) => rangeOf(values) / (sizes[at] ?? 1));
-  const largest = Math.max(...shares);
+  const largest = largestOf(shares);
   return largest <= 4 * medianOf(shares) ? largest : Number.POSITIVE_INFINITY;
 }
 
@@ -192,7 +195,7 @@ function decimalsOf(value: number): number {
 function changeOfDecimals(pairs: readonly NumberPair[]): Drift | null {
   const production = pairs.flatMap((pair) => pair.production.map(decimalsOf));
   const preview = pairs.map((pair) => decimalsOf(pair.preview));
-  const [most, mostNow] = [Math.max(...production), Math.max(...preview)];
+  const [most, mostNow] = [largestOf(production), largestOf(preview)];
   if (production.length >= 4 && most <= 6 && mostNow > most) {
     return { what: "with more decimals", pairs: pairs.filter((pair) => decimalsOf(pair.preview) > most) };
   }

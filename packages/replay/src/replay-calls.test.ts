@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
+import { driftOf } from "./numbers.ts";
 import { replayCalls } from "./replay-calls.ts";
 import type { CallAnswer, JsonObject, JsonValue, ReplayReport, SampledCall } from "./types.ts";
 
@@ -59,6 +60,7 @@ const same: readonly (readonly [what: string, production: Server, preview?: Serv
   ["ids that each process makes", () => [{ id: own[0] }], () => [{ id: own[1] }]],
   ["a text with volatile parts", () => `id ${crypto.randomUUID()} took ${Math.random() * 9} ms on 127.0.0.1:${port()}`],
   ["an object whose keys are ids", () => ({ [crypto.randomUUID()]: { x: 1 }, [crypto.randomUUID()]: { x: 1 } })],
+  ["numbers of the processes", () => ({ pid: 7, memory_mb: 512 }), () => ({ pid: 19, memory_mb: 300 })],
   ["an error with an address", () => fail(`no item (0x${Math.floor(1e12 + Math.random() * 1e12).toString(16)})`)],
 ];
 
@@ -92,6 +94,7 @@ const different: readonly (readonly [what: string, expected: string, production:
   ["a lost field of items", "lost [].price", () => list(1), () => list(1).map(({ price: _, ...rest }) => rest)],
   ["another type", "type a", () => ({ a: 12 }), () => ({ a: "12" })],
   ["a value", "value a", (v) => ({ a: n(v) }), (v) => ({ a: n(v) === 3 ? 99 : n(v) })],
+  ["how long a film is", "value duration", (v) => ({ duration: 90 + n(v) }), (v) => ({ duration: 60 * (90 + n(v)) })],
   ["°F of a number that moves", "value t", (v) => ({ t: moving(v) }), (v) => ({ t: moving(v) * 1.8 + 32 })],
   ["miles of a number that moves", "value t", (v) => ({ t: moving(v) }), (v) => ({ t: moving(v) * 0.621 })],
   [
@@ -148,6 +151,66 @@ test("CAP-4 what the preview shows once, and production too now and then, is not
     () => "fine",
   );
   expect(silent).toMatchObject({ verdict: "inconclusive", notCompared: [{ tool: "tool", calls: 8, reason: "flaky" }] });
+});
+
+test("CAP-4 what could not be asked again is named as not compared, and a difference is found behind many that were chance", async () => {
+  const times = new Map<number, number>();
+  const timeOf = (values: JsonObject) => {
+    times.set(n(values), (times.get(n(values)) ?? 0) + 1);
+    return times.get(n(values)) ?? 0;
+  };
+  const late = await replay(
+    () => ({ a: 1, b: 1 }),
+    async (values) => {
+      if (n(values) === 1) return { a: 1, b: 2 };
+      // The first call is asked once more before all others, and then takes what is left of the time.
+      if (n(values) !== 0 || timeOf(values) > 3) return { a: 1, b: 1 };
+      if (times.get(0) === 3) await sleep(1750);
+      return { a: times.get(0) === 3 ? 1 : 2, b: 1 };
+    },
+    { budget: { calls: 50, seconds: 2 }, concurrency: 1 },
+  );
+  expect(late).toMatchObject({
+    tools: [{ replayed: 7, different: 0 }],
+    notCompared: [{ tool: "tool", calls: 1, reason: "seconds" }],
+  });
+
+  times.clear();
+  const answers = { real: 1, ...Object.fromEntries(Array.from({ length: 14 }, (_, at) => [`k${at}x`, 1])) };
+  const behind = await replay(
+    () => answers,
+    (values) => {
+      if (n(values) === 14) return { ...answers, real: 2 };
+      const isFirst = timeOf(values) <= (n(values) === 0 ? 2 : 1);
+      return isFirst ? { ...answers, [`k${n(values)}x`]: 2 } : answers;
+    },
+    { calls: callsOf(15) },
+  );
+  expect(counted(behind)).toEqual(["value real"]);
+});
+
+test("CAP-4 very many numbers that move, and answers nested deeply, are compared like others", async () => {
+  // Of 25,000 items without a partner, each beside thirty of production's.
+  const production = Array.from({ length: 30 }, () => 5 + noise(1));
+  const pair = { record: 0, answer: 0, order: 0, production, preview: 5 };
+  const pairs = Array.from({ length: 25_000 }, (_, record) => ({ ...pair, record }));
+  expect(driftOf({ pairs, isTime: false, name: "price" })?.what).toBe("with fewer decimals");
+
+  const nested = "[".repeat(200_000) + "]".repeat(200_000);
+  const text = await replay(
+    () => nested,
+    (values) => (n(values) === 1 ? `${nested} ` : nested),
+  );
+  expect(text).toMatchObject({ verdict: "different", tools: [{ replayed: 8, different: 1 }] });
+  const result = { content: [], structuredContent: { deep: JSON.parse(nested) } };
+  const structured = await replay(
+    () => 1,
+    () => 1,
+    {
+      preview: async () => ({ kind: "result", result, isError: false, ms: 1 }),
+    },
+  );
+  expect(counted(structured)).toEqual(["no-answer"]);
 });
 
 test("CAP-4 slower: clear and in fresh pairs, not for a first call or a little", async () => {

@@ -16,9 +16,8 @@ interface Asked {
 const firstShare = 0.6;
 const confirmShare = 0.85;
 
-/** Calls of a tool that are asked again for what they show: two for each place, so many in all. */
+/** Calls of a tool that are asked again for what they show, of each place. */
 const confirmedPerPath = 2;
-const confirmedPerTool = 10;
 /** What each of them is asked again; the second round only for what the first did not explain. */
 const rounds = [
   ["production", "preview"],
@@ -50,6 +49,8 @@ class Replay {
   readonly #servers: Servers;
   readonly #concurrency: number;
   readonly #records: Asked[] = [];
+  /** Of the calls to be asked again: where they showed something. */
+  readonly #suspected = new Map<Asked, readonly string[]>();
 
   constructor(servers: Servers, concurrency: number) {
     this.#servers = servers;
@@ -100,13 +101,14 @@ class Replay {
   async #toConfirm(records: readonly Asked[]): Promise<Asked[]> {
     const seen = new Map<string, number>();
     const findings = await findDifferences(records, Date.now());
-    const chosen = records.filter((_, at) => {
+    return records.filter((record, at) => {
       const paths = (findings[at] ?? []).filter(({ counts }) => counts).map(({ path }) => path);
       const isNew = paths.some((path) => (seen.get(path) ?? 0) < confirmedPerPath);
-      if (isNew) for (const path of paths) seen.set(path, (seen.get(path) ?? 0) + 1);
-      return isNew;
+      if (!isNew) return false;
+      for (const path of paths) seen.set(path, (seen.get(path) ?? 0) + 1);
+      if (!this.#suspected.has(record)) this.#suspected.set(record, paths);
+      return true;
     });
-    return chosen.slice(0, confirmedPerTool);
   }
 
   async #confirm({ call, production, preview }: Asked, round: (typeof rounds)[number]): Promise<void> {
@@ -120,18 +122,20 @@ class Replay {
 
   /**
    * What differs in each call. What counts has shown again, in the call itself or at the same place in another; null where
-   * there was no time to see.
+   * there was no time to see. What was asked again and didn't show again is none.
    */
   async #confirmed(records: readonly Asked[]): Promise<(readonly Finding[] | null)[]> {
     const found = await findDifferences(records, Date.now());
     const again = found.filter((_, at) => (records[at]?.preview.length ?? 0) > 1);
     const paths = new Set(again.flat().map(({ path }) => path));
+    const asked = records.filter(({ preview }) => preview.length > 1);
+    const settled = new Set(asked.flatMap((record) => this.#suspected.get(record) ?? []));
     return found.map((findings, at) => {
       const record = records[at];
       if (record === undefined || record.preview.length > 1) return findings;
       const known = findings.filter(({ counts, path }) => !counts || paths.has(path));
-      const isOpen = known.length < findings.length && again.length === 0;
-      if (!isOpen) return known;
+      const isOpen = findings.some(({ counts, path }) => counts && !paths.has(path) && !settled.has(path));
+      if (!isOpen || known.some(({ counts }) => counts)) return known;
       this.#leave(record.call, this.#servers.ended ?? "seconds");
       return null;
     });

@@ -124,6 +124,15 @@ export const notRun = (): GatewayError =>
       "again to run it.",
   );
 
+/** The answers were not stored. */
+export const tooManyAnswered = (): GatewayError =>
+  new GatewayError(
+    "server_busy",
+    "Too many calls of this server run as tasks at the moment, so this one doesn't go on yet. Send the answers again " +
+      "when some have ended.",
+    { "retry-after": "5" },
+  );
+
 /** Nothing was run. */
 export const tooManyTasks = (): GatewayError =>
   new GatewayError(

@@ -27,6 +27,9 @@ export type Identity = {
   readonly name: string | null;
 };
 
+/** Of a task that goes on: its row says what it is. */
+export const resumed: Identity = { kind: "task", name: null, hashes: () => ({ claim: "", argumentsHash: "" }) };
+
 /** Whether the results of calls of a server are kept; of a portal's, as the server does that a call is for. */
 export function isKeeping({ call: { route, portal }, received }: Admitted): boolean {
   // Behind a portal its own call is the one that is kept; of a server's own sign-in no caller is known.

@@ -9,12 +9,12 @@ import type { OpenResponses } from "../policy/open-responses.ts";
 import { KeptCallStore, keptCallChannel } from "../read-model/kept-calls.ts";
 import type { ObserverParts } from "../record/observe.ts";
 import type { Announce } from "../workers/news.ts";
-import { claimsUnavailable, otherCall, tooManyTasks } from "./answer-repeat.ts";
+import { claimsUnavailable, otherCall, tooManyAnswered, tooManyTasks } from "./answer-repeat.ts";
 import { becomesTaskLater } from "./becomes-task.ts";
 import { endOf } from "./end-of-call.ts";
 import { Ends } from "./ends.ts";
-import { type Identity, identityOf } from "./identity.ts";
-import { type Ended, LiveCall } from "./live-call.ts";
+import { identityOf, resumed } from "./identity.ts";
+import { type Asked, type Ended, LiveCall, nameOf } from "./live-call.ts";
 import { RepeatNames } from "./repeat-names.ts";
 import { Repeats } from "./repeats.ts";
 import type { SealedResults } from "./sealed-results.ts";
@@ -101,13 +101,28 @@ export class KeptCalls {
     return identity === null ? forward() : this.#run({ admitted, identity, task }, forward);
   }
 
-  /** Runs a task on, which its client has answered, for nobody: its row is this process's. */
-  async resume(admitted: Admitted, forward: () => Promise<Rest>, task: TaskOfCall): Promise<void> {
+  /**
+   * Takes a task that its client has answered, if `take` can make its row this process's; returns how to run it on.
+   * @throws GatewayError if too many calls run without their client
+   */
+  async resume(
+    admitted: Admitted,
+    task: TaskOfCall,
+    take: () => Promise<boolean>,
+  ): Promise<((forward: () => Promise<Rest>) => Promise<void>) | null> {
     const live = this.#liveCall({ admitted, identity: resumed, task });
+    if (this.#isStopping || !this.#unattended.hasRoomFor(live)) throw tooManyAnswered();
     live.claimed = Promise.resolve(true);
     live.becomesTask();
+    let isOwn = false;
+    try {
+      isOwn = await take();
+    } finally {
+      if (!isOwn) live.finish(null);
+    }
+    if (!isOwn) return null;
     this.#live.set(nameOf(live), live);
-    await this.#execute(live, forward);
+    return async (forward) => void (await this.#execute(live, forward));
   }
 
   /** Ends a task, if it runs in this process. */
@@ -209,7 +224,7 @@ export class KeptCalls {
     if (!task.isAskedFor && !task.response.canDetach) return false;
     if (!this.#unattended.hasRoomFor(live)) return false;
     live.becomesTask();
-    task.give(live.row);
+    task.give(live.row, (reason) => live.cut(reason));
     return true;
   }
 
@@ -288,11 +303,3 @@ export class KeptCalls {
 
   readonly #onProblem = (error: unknown): void => this.#ends.onProblem(error);
 }
-
-type Asked = Pick<LiveCall, "admitted" | "identity" | "task">;
-
-const nameOf = ({ identity, admitted }: Asked): string =>
-  identity.name ?? (identity.kind === "task" ? `task ${admitted.call.id}` : identity.hashes().claim);
-
-/** A task that goes on has a row, which says what it is. */
-const resumed: Identity = { kind: "task", name: null, hashes: () => ({ claim: "", argumentsHash: "" }) };

@@ -24,6 +24,12 @@ type Hooks = {
   readonly task: TaskOfCall | null;
 };
 
+export type Asked = Pick<LiveCall, "admitted" | "identity" | "task">;
+
+/** By which a call is found in its process. */
+export const nameOf = ({ identity, admitted }: Asked): string =>
+  identity.name ?? (identity.kind === "task" ? `task ${admitted.call.id}` : identity.hashes().claim);
+
 /** A call that may be asked for again, while it runs in this process. */
 export class LiveCall implements Keeping {
   readonly admitted: Admitted;

@@ -16,8 +16,8 @@ export interface TaskOfCall extends TaskRowOfCall {
   readonly response: TaskResponse;
   /** False: it may be a task of its server's own. */
   mayBegin(): boolean;
-  /** Answers the client with the task. */
-  give(row: TaskRow): void;
+  /** Answers the client with the task. `cut`: ends the call, for a reason in words. */
+  give(row: TaskRow, cut: (reason: string) => void): void;
   /** Answers a request that repeats the call. */
   repeat(admitted: Admitted, row: TaskRow): Promise<Rest>;
   /** A piece of the server's answer, once it is a task. */

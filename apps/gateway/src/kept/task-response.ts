@@ -53,8 +53,14 @@ export class TaskResponse extends Writable implements CallResponse {
   writeHead(status: number, headers: string[]): void {
     this.headersSent = true;
     if (this.#isDetached) return;
-    const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === "content-type");
-    this.#isEventStream = status === 200 && headers[at + 1]?.startsWith("text/event-stream") === true;
+    const headerValue = (header: string) => {
+      const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === header);
+      return at === -1 ? null : (headers[at + 1] ?? null);
+    };
+    // The task would be text within compressed bytes.
+    const isPlain = headerValue("content-encoding") === null;
+    this.#isEventStream =
+      status === 200 && isPlain && headerValue("content-type")?.startsWith("text/event-stream") === true;
     this.client?.writeHead(status, headers);
   }
 

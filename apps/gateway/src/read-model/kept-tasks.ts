@@ -68,16 +68,17 @@ export class KeptTaskStore {
     return rowCount === 1;
   }
 
-  /** The messages of a running task's server that wait for the client, in place of those before. */
-  async ask(id: string, projectId: string, sealed: string): Promise<void> {
-    await this.#pool.query(
+  /** The messages of a running task's server that wait for the client. False: there are some already, or it has ended. */
+  async ask(id: string, projectId: string, sealed: string): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
       `INSERT INTO kept_result (call_id, project_id, sealed, bytes, expires_at)
        SELECT id, project_id, $3, $4, now() + interval '1 day' FROM kept_call
        WHERE id = $1 AND project_id = $2 AND state = 'running'
-       ON CONFLICT (call_id) DO UPDATE SET sealed = excluded.sealed, bytes = excluded.bytes`,
+       ON CONFLICT (call_id) DO NOTHING`,
       [id, projectId, sealed, sealed.length],
     );
-    await this.#notify(id);
+    if (rowCount === 1) await this.#notify(id);
+    return rowCount === 1;
   }
 
   /** Takes the messages of a running task: one client gets each once. */

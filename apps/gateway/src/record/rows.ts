@@ -6,6 +6,7 @@ import type { Answer } from "../call/answer.ts";
 import { deploymentFor, type Logged } from "../call/states.ts";
 import { anonymous } from "../policy/credentials.ts";
 import type { Session } from "../policy/sessions.ts";
+import { isLikeTaskId } from "../tasks/task-ids.ts";
 import { quotedName } from "../wire/quoted-name.ts";
 import { captureOf, redactedText, withheld } from "./redact.ts";
 import { newRequestId } from "./request-id.ts";
@@ -95,6 +96,8 @@ function payloadsOf(call: Logged, message: MessagePeek | RequestPeek, found: Ans
  * unknown, the name of a tool or prompt is kept only if the server has it: then it comes from its code.
  */
 function targetOf({ redactor }: Answer, { method, target }: MessagePeek | RequestPeek, outcome: Outcome) {
+  // Whoever reads the log must not get the result of a task.
+  if (target !== null && method?.startsWith("tasks/") && isLikeTaskId(target)) return null;
   const isOfServer = !method?.startsWith("resources/") && (outcome === "ok" || outcome === "input_required");
   return redactor === null && isOfServer ? target : redactedText(target, redactor);
 }

@@ -50,12 +50,12 @@ const ownNameOf = (round: number, name: string): string => (round === 1 ? name :
 
 /** The questions that are still to be answered. */
 export const openQuestions = ({ inputRequests, answers }: Asking): Message =>
-  Object.fromEntries(Object.entries(inputRequests).filter(([name]) => !(name in answers)));
+  Object.fromEntries(Object.entries(inputRequests).filter(([name]) => !Object.hasOwn(answers, name)));
 
 /** With the answers to what is asked; others don't count. */
 export function answered(asking: Asking, given: Message): Asking {
   const open = openQuestions(asking);
-  const fitting = Object.entries(given).filter(([name]) => name in open);
+  const fitting = Object.entries(given).filter(([name]) => Object.hasOwn(open, name));
   return { ...asking, answers: { ...asking.answers, ...Object.fromEntries(fitting) } };
 }
 

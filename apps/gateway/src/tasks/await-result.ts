@@ -5,7 +5,7 @@ import { headerOf } from "../forward/headers.ts";
 import { lookMs } from "../kept/repeats.ts";
 import type { Message } from "../portal/messages-in.ts";
 import type { StoredTask } from "../read-model/kept-tasks.ts";
-import { questionsIn } from "./questions.ts";
+import { questionsIn, storeQuestions } from "./questions.ts";
 import { ofTask } from "./server-requests.ts";
 import { type Found, whenFetched } from "./serving.ts";
 import { endWithoutResult } from "./task-view.ts";
@@ -34,8 +34,8 @@ export async function awaitResult(found: Found): Promise<Rest> {
   let task: StoredTask = found.task;
   for (let at = 0; task.state === "running" && !response.destroyed; at++) {
     if (isStreamed && task.sealed !== null && (await parts.store.takeAsked(task.id, task.sealed))) {
-      for (const question of questionsIn(parts.results.open(task.id, admitted, task.sealed)))
-        await opened().send(question);
+      const questions = questionsIn(parts.results.open(task.id, admitted, task.sealed));
+      await passOn(found, questions, (question) => opened().send(question));
     } else if (isStreamed && performance.now() >= commentAt) {
       commentAt = performance.now() + commentMs;
       await opened().write(": the task is still under way\n\n");
@@ -62,6 +62,24 @@ export async function awaitResult(found: Found): Promise<Rest> {
   answer.peek = null;
   whenFetched({ ...found, task });
   return rest;
+}
+
+/** Passes on what this request took for its client: whoever asks next gets what the client left before it came. */
+async function passOn(
+  { parts, admitted, task }: Found,
+  questions: readonly Message[],
+  send: (question: Message) => Promise<void>,
+): Promise<void> {
+  const { response } = admitted.call;
+  let sent = 0;
+  for (const question of questions) {
+    if (!response.destroyed) await send(question);
+    if (response.destroyed) break;
+    sent++;
+  }
+  const { projectId } = admitted.owner;
+  const left = { questions: questions.slice(sent), isFirst: true };
+  if (left.questions.length > 0) await storeQuestions(parts, { callId: task.id, projectId, admitted }, left);
 }
 
 function endOf({ parts, admitted }: Found, task: StoredTask, taskId: string): Message {

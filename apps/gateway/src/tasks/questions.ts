@@ -11,30 +11,64 @@ type Keep = {
   readonly taskId: string;
   readonly projectId: string;
   readonly admitted: Admitted;
+  /** Ends the call. */
+  readonly cut: (reason: string) => void;
 };
 
+/** Of one task, that no client has taken: in memory, and in its row. */
+const maxQuestions = 100;
+const maxBytes = 1024 * 1024;
+const tooMany =
+  "Its server asked its client for more than is kept: 100 questions or 1 MiB that the client had not taken.";
+
 /** What a legacy server asks of the client of a task: kept until the client, at any gateway, asks for the task's result. */
-export function keepQuestions({ store, results, log }: Parts, keep: Keep): (piece: Buffer) => void {
-  const { callId, taskId, projectId, admitted } = keep;
+export function keepQuestions(parts: Parts, keep: Keep): (piece: Buffer) => void {
+  const { taskId, cut } = keep;
   let last: Promise<unknown> = Promise.resolve();
-  const ask = async (question: Message) => {
-    for (;;) {
-      const task = await store.find(callId, projectId);
-      if (task?.state !== "running") return;
-      const { sealed } = task;
-      const asked = sealed === null ? [] : questionsIn(results.open(callId, admitted, sealed));
-      const now = results.seal(callId, admitted, { asked: [...asked, question] }).sealed;
-      if (sealed === null) return store.ask(callId, projectId, now);
-      // A client may have taken them meanwhile.
-      if (await store.answer(callId, sealed, now)) return;
-    }
+  let waiting: readonly Message[] = [];
+  const store = async () => {
+    const questions = waiting;
+    waiting = [];
+    if (questions.length > 0 && !(await storeQuestions(parts, keep, { questions, isFirst: false }))) cut(tooMany);
   };
   return createRequestFinder((request) => {
+    waiting = [...waiting, ofTask(request, "params", taskId)];
+    if (!isWithin(waiting)) {
+      waiting = [];
+      cut(tooMany);
+    }
     last = last
-      .then(() => ask(ofTask(request, "params", taskId)))
-      .catch((error: unknown) => log.warn({ err: error }, "a server's question to the client of a task can't be kept"));
+      .then(store)
+      .catch((error: unknown) =>
+        parts.log.warn({ err: error }, "a server's question to the client of a task can't be kept"),
+      );
   });
 }
+
+type Stored = { readonly questions: readonly Message[]; readonly isFirst: boolean };
+
+/** Adds questions to those of a running task, `isFirst`: before them. False: there is no room for them. */
+export async function storeQuestions(
+  { store, results }: Pick<Parts, "store" | "results">,
+  { callId, projectId, admitted }: Pick<Keep, "callId" | "projectId" | "admitted">,
+  { questions, isFirst }: Stored,
+): Promise<boolean> {
+  for (;;) {
+    const task = await store.find(callId, projectId);
+    if (task?.state !== "running") return true;
+    const { sealed } = task;
+    const known = sealed === null ? [] : questionsIn(results.open(callId, admitted, sealed));
+    const asked = isFirst ? [...questions, ...known] : [...known, ...questions];
+    if (!isWithin(asked)) return false;
+    const now = results.seal(callId, admitted, { asked }).sealed;
+    // A client may have taken them meanwhile.
+    const isStored = sealed === null ? store.ask(callId, projectId, now) : store.answer(callId, sealed, now);
+    if (await isStored) return true;
+  }
+}
+
+const isWithin = (questions: readonly Message[]): boolean =>
+  questions.length <= maxQuestions && JSON.stringify(questions).length <= maxBytes;
 
 /** The questions of a running task. */
 export function questionsIn(opened: Message | null): readonly Message[] {

@@ -1,6 +1,7 @@
 import type { Rest } from "../call/answer.ts";
 import { reply } from "../call/reply.ts";
 import type { Admitted } from "../call/states.ts";
+import { GatewayError } from "../gateway-error.ts";
 import type { Message } from "../portal/messages-in.ts";
 import { checkModern, membersOf, parsePortalMessage } from "../portal/portal-request.ts";
 import type { StoredTask, TaskCursor } from "../read-model/kept-tasks.ts";
@@ -60,14 +61,23 @@ async function getTask(found: Found): Promise<Rest> {
   const { parts, admitted, task } = found;
   const view = modernView(parts.results, admitted, found);
   const asking = askingOfTask(parts.results, admitted, task);
-  // The server only asked to be called again.
-  if (asking && Object.keys(openQuestions(asking)).length === 0) await goOn(found, asking, task.sealed ?? "");
+  if (asking && Object.keys(openQuestions(asking)).length === 0) {
+    // The server only asked to be called again. Without room for the call, the next look does it.
+    await goOn(found, asking, task.sealed ?? "").catch(unlessBusy);
+  }
   const rest = answer(admitted, { ...view, ...complete });
   if (parts.results.resultOf(task, admitted) !== null) whenFetched(found);
   return rest;
 }
 
 const complete = { resultType: "complete" } as const;
+
+function unlessBusy(error: unknown): void {
+  if (!(error instanceof GatewayError) || error.code !== "server_busy") throw error;
+}
+
+/** Of what a task is kept by until its client has answered all: the call's parameters, questions and answers. */
+const maxAskingBytes = 4 * 1024 * 1024;
 
 async function updateTask(found: Found): Promise<Rest> {
   const { parts, admitted, message } = found;
@@ -77,6 +87,7 @@ async function updateTask(found: Found): Promise<Rest> {
     const asking = askingOfTask(results, admitted, task);
     if (!asking) break;
     const next = answered(asking, membersOf(message.params.inputResponses));
+    if (JSON.stringify(next).length > maxAskingBytes) return refuse(admitted, { code: -32602, message: tooLarge });
     const isWhole = Object.keys(openQuestions(next)).length === 0;
     const isFirst = isWhole
       ? await goOn({ ...found, task }, next, sealed)
@@ -87,6 +98,8 @@ async function updateTask(found: Found): Promise<Rest> {
   }
   return answer(admitted, { ...complete });
 }
+
+const tooLarge = "The answers to what this task asks are larger than 4 MiB together. Send shorter ones, or cancel it.";
 
 /** False: another request has it going on already. @throws GatewayError if its caller may no longer call the tool */
 async function goOn(
@@ -109,9 +122,7 @@ async function goOn(
   };
   const next = parts.taskFor(row, asking.round);
   const own = nextRound(admitted, asking, next.response);
-  if (!(await parts.store.resume(id, sealed))) return false;
-  void parts.resume(next, own);
-  return true;
+  return parts.resume(next, own, () => parts.store.resume(id, sealed));
 }
 
 async function cancelTask({ parts, admitted, task, taskId }: Found, era: TaskEra): Promise<Rest> {

@@ -6,8 +6,8 @@ import type { StoredTask } from "../read-model/kept-tasks.ts";
 import type { TaskParts } from "./tasks.ts";
 
 export type ServeParts = TaskParts & {
-  /** Runs a task on, in the background. */
-  readonly resume: (task: TaskOfCall, own: Admitted) => Promise<void>;
+  /** Runs a task on, in the background, once `take` has made it this process's. Returns what that did. @throws GatewayError */
+  readonly resume: (task: TaskOfCall, own: Admitted, take: () => Promise<boolean>) => Promise<boolean>;
   readonly taskFor: (row: NewCall, round: number) => TaskOfCall;
 };
 

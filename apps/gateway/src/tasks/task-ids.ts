@@ -13,6 +13,9 @@ export type TaskIds = {
   open: (id: unknown, admitted: Admitted) => string | null;
 };
 
+/** Whether it may be one of them. Who has no name is known by the id alone, so it is a secret. */
+export const isLikeTaskId = (text: string): boolean => /^k1\.[\w-]+\.[\w-]{43}$/.test(text);
+
 export function createTaskIds(secret: string, previousSecrets: readonly string[]): TaskIds {
   const ids = createSignedIds({ purpose: "task-id", kinds: ["k1"], maxLength, secret, previousSecrets });
   return {

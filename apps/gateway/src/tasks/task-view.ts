@@ -75,3 +75,15 @@ export function endWithoutResult(task: StoredTask): Message {
   const message = wordsOf(task) ?? "The call has ended, and its result is no longer kept.";
   return { code: -32050, message, data: { towpath } };
 }
+
+/** What a client gets in place of the result. */
+export function created(
+  era: TaskEra,
+  taskId: string,
+  { startedAt, keepMs }: { startedAt: Date; keepMs: number },
+): Message {
+  const begun = { state: "running", known: null, endedAt: null, isFailed: false, sealed: null } as const;
+  const expiresAt = new Date(startedAt.getTime() + keepMs);
+  const task = viewOf(era, taskId, { ...begun, startedAt, keepMs, expiresAt });
+  return era === "legacy" ? { task } : { ...task, resultType: "task" };
+}

@@ -30,7 +30,7 @@ import { listOwnerOf, type TaskIds } from "./task-ids.ts";
 import type { TaskNotices } from "./task-notices.ts";
 import { forwardStream } from "./task-streams.ts";
 import { TaskSupport } from "./task-support.ts";
-import { viewOf } from "./task-view.ts";
+import { created } from "./task-view.ts";
 
 /** A server that doesn't answer is left alone. */
 const tellWithinMs = 1000;
@@ -104,7 +104,8 @@ export class Tasks {
 
   #serve(asked: Asked): Promise<Rest> {
     const { admitted, era, forward } = asked;
-    const resume = (task: TaskOfCall, own: Admitted) => this.#resume(own, { task, forward });
+    const resume = (task: TaskOfCall, own: Admitted, take: () => Promise<boolean>) =>
+      this.#resume(own, { task, forward, take });
     const taskFor = (row: NewCall, round: number) => this.#taskOf(asked, { keepMs: row.task?.keepMs ?? 0, row, round });
     return serveTask({ ...this.#parts, resume, taskFor }, { admitted, era });
   }
@@ -199,9 +200,9 @@ export class Tasks {
       mayBegin: () => !isOfPortal(admitted) || admitted.received.answer.passedOn?.isNoTask === true,
       row,
       response,
-      give: (given) => {
+      give: (given, cut) => {
         const taskId = ids.seal(given.id, admitted);
-        const keep = { callId: given.id, taskId, projectId, admitted };
+        const keep = { callId: given.id, taskId, projectId, admitted, cut };
         onPiece = era === "legacy" ? keepQuestions({ store, results, log }, keep) : null;
         response.detach(messageFor(admitted, given), [
           ...["cache-control", "no-store", requestIdHeader, call.id],
@@ -221,14 +222,21 @@ export class Tasks {
     return task;
   }
 
-  /** Runs a task on with its client's answers; its log row is one of its own. Never rejects. */
-  async #resume(admitted: Admitted, { task, forward }: { task: TaskOfCall; forward: Forward }): Promise<void> {
-    const { keptCalls, recorder, log } = this.#parts;
+  /** Runs a task on with its client's answers, in the background. False: another request does. @throws GatewayError */
+  async #resume(admitted: Admitted, { task, forward, take }: Resuming): Promise<boolean> {
+    const placed = isOfPortal(admitted) ? await this.#placed(admitted) : null;
+    const own = placed?.admitted ?? admitted;
+    const run = await this.#parts.keptCalls.resume(own, task, take);
+    if (run !== null) void this.#runOn(admitted, () => run(() => forward(own)));
+    return run !== null;
+  }
+
+  /** Its log row is one of its own. Never rejects. */
+  async #runOn(admitted: Admitted, run: () => Promise<void>): Promise<void> {
+    const { recorder, log } = this.#parts;
     const { answer } = admitted.received;
     try {
-      const placed = isOfPortal(admitted) ? await this.#placed(admitted) : null;
-      const own = placed?.admitted ?? admitted;
-      await keptCalls.resume(own, () => forward(own), task);
+      await run();
     } catch (error) {
       if (error instanceof GatewayError) answer.refuse(error);
       else log.error({ err: error, requestId: admitted.call.id }, "a task failed in the gateway");
@@ -246,6 +254,7 @@ type Asked = {
   /** The server of a portal that a call is for; null: the call isn't a portal's. */
   readonly member: TaskMember | null;
 };
+type Resuming = { readonly task: TaskOfCall; readonly forward: Forward; readonly take: () => Promise<boolean> };
 
 const paramsOf = ({ body }: Admitted): Message => membersOf(parsedMessage(body.toString("utf8"))?.params);
 
@@ -272,13 +281,6 @@ function withoutTask({ body }: Admitted, { task, ...params }: Message): Buffer {
 /** A request whose answer is changed on its way, for which it must be text. */
 function changing(admitted: Admitted, change: ChangeAnswer): Admitted {
   return { ...admitted, headers: withoutCompression(admitted.headers), change };
-}
-
-function created(era: TaskEra, taskId: string, { startedAt, keepMs }: { startedAt: Date; keepMs: number }): Message {
-  const begun = { state: "running", known: null, endedAt: null, isFailed: false, sealed: null } as const;
-  const expiresAt = new Date(startedAt.getTime() + keepMs);
-  const task = viewOf(era, taskId, { ...begun, startedAt, keepMs, expiresAt });
-  return era === "legacy" ? { task } : { ...task, resultType: "task" };
 }
 
 /** In 2025-11-25, a server goes on when its connection closes: it learns by a message. */

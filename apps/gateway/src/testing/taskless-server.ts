@@ -1,12 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { RequestListener, ServerResponse } from "node:http";
 import { json as readJson } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 import { storeApiKey } from "./clients.ts";
 import { addPortal, storeManifest } from "./portal.ts";
 import { type DeployedServer, type Rig, until } from "./rig.ts";
 import { createTaskListener } from "./task-server.ts";
 
-type Params = { name?: string; arguments?: unknown; task?: unknown; inputResponses?: Answers; requestState?: string };
+type Params = {
+  name?: string;
+  arguments?: { key?: string };
+  task?: unknown;
+  inputResponses?: Answers;
+  requestState?: string;
+};
 type Answers = Record<string, { content?: { name?: string } }>;
 type Asked = {
   id?: number | string;
@@ -36,7 +43,8 @@ const question = {
 
 /**
  * Tools: `quick` answers at once; `work` once it is released; `fail` and `break` so, with a tool's error and a broken
- * connection; `ask` asks for a name: in 2026-07-28 after a while, twice.
+ * connection; `ask` asks for a name: in 2026-07-28 after a while, twice, as the question `key`. Unlisted: `flood` asks 101
+ * times at once, `packed` begins a stream that says it is compressed, and ends it when it is released.
  */
 function createTasklessServer(): TasklessServer {
   const waiting: (() => void)[] = [];
@@ -83,7 +91,12 @@ function createTasklessServer(): TasklessServer {
         runs.push(params);
         response.once("close", () => response.writableFinished || closed.push(params.arguments));
         if (params.name === "quick") return answer(text("quick"));
-        if (params.name === "ask") return isModern ? askInRounds(params, answer) : askAtOnce(response, asked);
+        if (params.name === "ask") return isModern ? askInRounds(params, answer) : askAtOnce(response, asked, 1);
+        if (params.name === "flood") return askAtOnce(response, asked, 101);
+        if (params.name === "packed") {
+          response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" }).flushHeaders();
+          return void waiting.push(() => response.end(gzipSync(eventOf({ id: asked.id, result: text("packed") }))));
+        }
         return void waiting.push(() => {
           if (params.name === "break") response.destroy();
           else answer({ ...text(`run ${runs.indexOf(params) + 1}`), ...(params.name === "fail" && { isError: true }) });
@@ -104,19 +117,20 @@ function createTasklessServer(): TasklessServer {
     response.once("close", () => streams.splice(streams.indexOf(response), 1));
   }
 
-  function askInRounds({ inputResponses, requestState }: Params, answer: (result: object) => void): void {
-    const name = inputResponses?.name?.content?.name;
+  function askInRounds(params: Params, answer: (result: object) => void): void {
+    const { inputResponses, requestState, arguments: { key = "name" } = {} } = params;
+    const name = inputResponses && Object.hasOwn(inputResponses, key) ? inputResponses[key]?.content?.name : undefined;
     const state = name === undefined ? "first" : "second";
-    const asks = { resultType: "input_required", inputRequests: { name: question }, requestState: state };
+    const asks = { resultType: "input_required", inputRequests: { [key]: question }, requestState: state };
     if (requestState === "second") answer(text(`It is ${name}.`));
     else setTimeout(answer, name === undefined ? 1000 : 0, asks);
   }
 
-  function askAtOnce(response: ServerResponse, { id }: Asked): void {
+  function askAtOnce(response: ServerResponse, { id }: Asked, times: number): void {
     const questionId = randomUUID();
     const send = (message: object) => response.write(eventOf(message));
     response.writeHead(200, { "content-type": "text/event-stream" });
-    send({ id: questionId, ...question });
+    for (let at = 1; at <= times; at++) send({ id: at === 1 ? questionId : `${questionId} ${at}`, ...question });
     questions.set(questionId, (name) => {
       send({ id, result: text(`It is ${name}.`) });
       response.end();

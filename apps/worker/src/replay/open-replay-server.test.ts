@@ -32,6 +32,24 @@ test.each(["towpath-cloud", "towpath-public"])(
   },
 );
 
+test("CAP-4 a call that fails takes no other with it that is under way", async () => {
+  const listener = createMcpListener();
+  const server = await rig.deploy(
+    (request, response) => {
+      const tool = request.headers["mcp-name"];
+      if (tool === "fail") response.destroy();
+      else if (tool === "echo") setTimeout(listener, 300, request, response);
+      else listener(request, response);
+    },
+    { authMode: "towpath-cloud" },
+  );
+  const target = { url: server.url.href, projectId: server.projectId, authMode: "towpath-cloud" };
+  const opened = createOpenReplayServer(rig.signingKeys)(target);
+  const calls = ["fail", "echo", "echo"].map((tool) => opened.ask(callOf(tool, { text: "one" }), signal));
+  expect((await Promise.all(calls)).map(({ kind }) => kind)).toEqual(["none", "result", "result"]);
+  await opened.close();
+});
+
 test("CAP-4 a worker waits where the limit of calls refuses for now, and says why where nothing answers", async () => {
   const server = await rig.deploy(createMcpListener(), { authMode: "towpath-cloud" });
   const open = (url: string) =>

@@ -10,6 +10,13 @@ import type { OpenReplayServer, ReplayTarget } from "@towpath/core/delivery/repl
 import { type McpClient, McpClientError, openClient } from "@towpath/mcp/client";
 import type { CallAnswer, SampledCall } from "@towpath/replay";
 
+type Connection = {
+  readonly client: Promise<McpClient>;
+  /** Calls that wait for their answers. */
+  calls: number;
+  isLeft: boolean;
+};
+
 /** For one answer; a server that sleeps wakes within it. */
 const answerMs = 20_000;
 /** Of all answers of a connection; a new one follows when they are used up. */
@@ -25,26 +32,35 @@ const refusedForNow = [429, 503];
 export const createOpenReplayServer =
   (keys: SigningKeys): OpenReplayServer =>
   (target) => {
-    let opened: Promise<McpClient> | null = null;
+    let newest: Connection | null = null;
     const closing: Promise<void>[] = [];
-    const leave = () => {
-      if (opened)
-        closing.push(
-          opened.then(
-            (client) => client.close(),
-            () => {},
-          ),
-        );
-      opened = null;
+    const end = ({ client }: Connection) => {
+      closing.push(
+        client.then(
+          (opened) => opened.close(),
+          () => {},
+        ),
+      );
+    };
+    /** No further call uses it. Those under way have their answers first: closing it would end them. */
+    const leave = (connection: Connection) => {
+      connection.isLeft = true;
+      if (newest === connection) newest = null;
+    };
+    const connect = (): Connection => {
+      const client = credentials(keys, target).then((headers) =>
+        openClient({ url: target.url, headers }, { clientName: "towpath-check", timeoutMs: answerMs, maxBytes }),
+      );
+      return { client, calls: 0, isLeft: false };
     };
     const once = async (call: SampledCall, signal: AbortSignal): Promise<CallAnswer> => {
       const startedAt = performance.now();
       let isOpen = false;
+      newest ??= connect();
+      const connection = newest;
+      connection.calls += 1;
       try {
-        opened ??= credentials(keys, target).then((headers) =>
-          openClient({ url: target.url, headers }, { clientName: "towpath-check", timeoutMs: answerMs, maxBytes }),
-        );
-        const client = await opened;
+        const client = await connection.client;
         isOpen = true;
         const { result, durationMs } = await client.callTool(call.tool, call.arguments, {
           signal,
@@ -58,12 +74,15 @@ export const createOpenReplayServer =
         }
         // Another handshake would be refused too.
         if (error instanceof McpClientError && refusedForNow.includes(error.httpStatus ?? 0)) {
-          if (!isOpen) leave();
+          if (!isOpen) leave(connection);
           throw error;
         }
         // The connection may be used up or broken.
-        if (!signal.aborted) leave();
+        if (!signal.aborted) leave(connection);
         return { kind: "none", reason: error instanceof McpClientError ? error.message : "The call failed.", ms };
+      } finally {
+        connection.calls -= 1;
+        if (connection.isLeft && connection.calls === 0) end(connection);
       }
     };
     return {
@@ -79,7 +98,8 @@ export const createOpenReplayServer =
         }
       },
       async close() {
-        leave();
+        if (newest) end(newest);
+        newest = null;
         await Promise.all(closing);
       },
     };

@@ -82,6 +82,9 @@ const protocolMethods = [
   "subscriptions/listen",
   "resources/subscribe",
   "resources/unsubscribe",
+  // Clients poll by them.
+  "tasks/get",
+  "tasks/result",
 ];
 
 /** Methods of the protocol itself, and requests without a method, such as the event stream of a session. */

@@ -255,7 +255,7 @@ describe("querying", () => {
     const failed = randomUUID();
     await writeRequestLogs(
       database.pool,
-      ["tools/list", "ping", "notifications/initialized", "tools/call"].map((method, at) =>
+      ["tools/list", "ping", "notifications/initialized", "tools/call", "tasks/get", "tasks/result"].map((method, at) =>
         requestLogRow({
           projectId: failed,
           method,

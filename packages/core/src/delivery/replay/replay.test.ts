@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   branch,
   build,
+  buildReport,
   callReplay,
   forkPullRequest,
   project,
@@ -10,7 +12,7 @@ import {
 } from "@towpath/db/schema";
 import type { AskServer } from "@towpath/replay";
 import { createSecretBox } from "@towpath/secrets";
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { beforeEach, expect, test } from "vitest";
 import { isThorough } from "../../../../../tests/thorough.ts";
 import { updateProject } from "../../projects/project/index.ts";
@@ -23,11 +25,12 @@ import { reportBranch } from "../report/index.ts";
 import { getReplay, getSampledCall, requeueLostReplays, runReplay, startReplay } from "./index.ts";
 
 const secrets = createSecretBox({ current: "a root secret for tests, at least 32 characters", previous: [] });
-const queue = memoryQueue();
+const queue = memoryQueue({ withReports: true });
 const suite = openProjectSuite({ secrets, queue });
 const db = () => suite.database.db;
 const owner = () => suite.as(suite.organization.owner);
 const job = () => suite.as({ kind: "job", job: "calls.replay" });
+const longAgo = new Date(Date.now() - 2 * 3_600_000);
 let reports: ReportsModel;
 beforeEach(() => {
   reports = new ReportsModel();
@@ -53,6 +56,12 @@ async function deploy(name: string, commit: string, manifest = sampleManifest({ 
   await db().update(build).set({ manifest }).where(eq(build.id, started.id));
   return started.id;
 }
+const markAsFork = (branchId: string, commit: string) => {
+  const opened = { headBranch: "topic", author: "mallory", title: "t", state: "approved" };
+  return db()
+    .insert(forkPullRequest)
+    .values({ ...opened, branchId, commitSha: shaOf(commit) });
+};
 const turnOn = (replay: object | null = {}) =>
   updateProject({ ctx: owner(), input: { ...suite.at(), replay: replay as never } });
 
@@ -98,6 +107,20 @@ function servers(production: Answers, preview: Answers) {
   };
   return { openServer, asked };
 }
+
+/** The same servers, whose answers wait for something. */
+const heldBy = (what: () => Promise<unknown> | null, more: ReturnType<typeof servers>): ReturnType<typeof servers> => ({
+  ...more,
+  openServer: (target) => {
+    const server = more.openServer(target);
+    const ask: AskServer = async (...call) => {
+      const given = await server.ask(...call);
+      await what();
+      return given;
+    };
+    return { ...server, ask };
+  },
+});
 
 const run = async (replayId: string, more: ReturnType<typeof servers>, signal = new AbortController().signal) =>
   runReplay({ ctx: job(), input: { replayId, openServer: more.openServer, signal } });
@@ -218,6 +241,84 @@ test.runIf(isThorough)(
   },
 );
 
+test("CAP-4 a change of the setting reports checks again, and applies to what is sampled already; a check waits for no replay that is over", async () => {
+  await deploy("main", "main");
+  await turnOn({ tools: ["pay"], keepDays: 90 });
+  await sample("pay", { amount: 1 });
+  const read = await sample("read", { city: "Oslo" });
+  const buildId = await deploy("topic", "one");
+  const { id: branchId } = await branchOf("topic");
+  const [waiting] = await replayOf("topic");
+  await report("topic");
+  const check = () => reports.checkOf(shaOf("one"));
+  const asked = () => queue.jobs.splice(0).flatMap(({ name, payload }) => (name === "branch.report" ? [payload] : []));
+  asked();
+  await turnOn({ keepDays: 1 });
+  const sampled = await db().select().from(sampledCall).where(eq(sampledCall.projectId, suite.project.id));
+  expect(sampled.map(({ id, sampledAt, expiresAt }) => [id, expiresAt.getTime() - sampledAt.getTime()])).toEqual([
+    [read, 86_400_000],
+  ]);
+  expect(asked()).toEqual([]);
+  // Replayed long after its build, which GitHub doesn't show as a deployment.
+  await db().update(build).set({ endedAt: longAgo }).where(eq(build.id, buildId));
+  await db().update(buildReport).set({ deploymentId: null }).where(eq(buildReport.buildId, buildId));
+  expect(
+    await run(
+      waiting?.id ?? "",
+      servers(same, () => ({})),
+    ),
+  ).toBe("done");
+  await report("topic");
+  expect(check()).toMatchObject({ status: "completed", conclusion: "neutral" });
+  await turnOn({ isRequired: true });
+  expect(asked()).toEqual([{ branchId }]);
+  await report("topic");
+  expect(check()).toMatchObject({ conclusion: "failure" });
+  // Nothing is left to replay once it is of a fork.
+  await startReplay({ ctx: owner(), input: { buildId } });
+  await report("topic");
+  expect(check()).toMatchObject({ status: "in_progress" });
+  await markAsFork(branchId, "one");
+  asked();
+  expect(await run(waiting?.id ?? "", servers(same, same))).toBe("over");
+  expect(asked()).toEqual([{ branchId }]);
+  await db().delete(forkPullRequest).where(eq(forkPullRequest.branchId, branchId));
+  await startReplay({ ctx: owner(), input: { buildId } });
+  await report("topic");
+  await turnOn(null);
+  expect(asked()).toEqual([{ branchId }]);
+});
+
+test("CAP-4 a replay keeps its claim although the database fails for a moment", async () => {
+  await deploy("main", "main");
+  await turnOn();
+  await sample("read", { city: "Oslo" });
+  await deploy("topic", "one");
+  const [waiting] = await replayOf("topic");
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const running = run(
+    waiting?.id ?? "",
+    heldBy(() => released, servers(same, same)),
+  );
+  const claim = async () => (await replayOf("topic"))[0]?.claimedUntil?.getTime() ?? 0;
+  await expect.poll(claim).toBeGreaterThan(0);
+  await db().execute(sql`ALTER TABLE call_replay RENAME TO call_replay_away`);
+  await sleep(1200);
+  await db().execute(sql`ALTER TABLE call_replay_away RENAME TO call_replay`);
+  const before = await claim();
+  await expect.poll(claim, { timeout: 3000 }).toBeGreaterThan(before);
+  release();
+  expect(await running).toBe("done");
+  // A report that a later version wrote, which was rolled back.
+  const sealed = secrets.replays.seal(
+    { ...waiting, id: waiting?.id ?? "", projectId: suite.project.id },
+    '{"later":1}',
+  );
+  await db().update(callReplay).set({ sealed });
+  const view = await getReplay({ ctx: owner(), input: { buildId: waiting?.buildId ?? "" } });
+  expect(view).toMatchObject({ state: "done", calls: 1, report: null });
+});
+
 test("CAP-4 nothing of a fork, of production or without the setting is replayed; a newer push takes the place of an older run, and a commit is replayed once", async () => {
   await deploy("main", "main");
   await sample("read", { city: "Oslo" });
@@ -235,20 +336,12 @@ test("CAP-4 nothing of a fork, of production or without the setting is replayed;
     pushed ??= deploy("topic", "two");
     return same(given);
   });
-  const { openServer } = slow;
-  const held: typeof slow = {
-    ...slow,
-    openServer: (target) => {
-      const server = openServer(target);
-      const ask: AskServer = async (...call) => {
-        const given = await server.ask(...call);
-        await pushed;
-        return given;
-      };
-      return { ...server, ask };
-    },
-  };
-  expect(await run(running?.id ?? "", held)).toBe("over");
+  expect(
+    await run(
+      running?.id ?? "",
+      heldBy(() => pushed, slow),
+    ),
+  ).toBe("over");
   expect(await getReplay({ ctx: owner(), input: { buildId: first } })).toMatchObject({
     state: "replaced",
     report: null,
@@ -286,7 +379,6 @@ test("CAP-4 nothing of a fork, of production or without the setting is replayed;
   await sample("read", { city: "Bergen" });
   await expect(run(second?.id ?? "", broken)).rejects.toThrow("no key");
   expect((await replayOf("topic")).find(({ id }) => id === second?.id)).toMatchObject({ state: "waiting" });
-  const longAgo = new Date(Date.now() - 2 * 3_600_000);
   await db()
     .update(callReplay)
     .set({ requestedAt: longAgo })
@@ -299,16 +391,7 @@ test("CAP-4 nothing of a fork, of production or without the setting is replayed;
   });
 
   const branchId = (await branchOf("topic")).id;
-  await db()
-    .insert(forkPullRequest)
-    .values({
-      branchId,
-      headBranch: "topic",
-      author: "mallory",
-      title: "t",
-      commitSha: shaOf("fork"),
-      state: "approved",
-    });
+  await markAsFork(branchId, "fork");
   const of = await deploy("topic", "fork");
   expect((await replayOf("topic")).map(({ commitSha }) => commitSha)).not.toContain(shaOf("fork"));
   expect(await getReplay({ ctx: owner(), input: { buildId: of } })).toMatchObject({ state: "fork" });

@@ -5,10 +5,10 @@ import { type ReplayDocument, type ReplayView, replayDocumentSchema, verdictSche
 
 export type ReplayRow = typeof callReplay.$inferSelect;
 
-/** What a replay reported last; null: nothing yet, or sealed with a secret that is no longer known. */
+/** What a replay reported last; null: nothing yet, sealed with a secret that is no longer known, or of another version. */
 export function openDocument({ replays }: SecretBox, row: ReplayRow): ReplayDocument | null {
   const text = row.sealed === null ? null : replays.open(row, row.sealed);
-  return text === null ? null : replayDocumentSchema.parse(JSON.parse(text));
+  return text === null ? null : replayDocumentSchema.nullable().catch(null).parse(JSON.parse(text));
 }
 
 /** `1 call of 1 tool`. */

@@ -14,7 +14,7 @@ import type { ReplayDocument } from "./replay.schema.ts";
 import type { ReplayRow } from "./replay.view.ts";
 
 /** A worker says so often that it still replays. */
-const renewMs = 2000;
+const renewMs = 1000;
 /** After so long without that, another one may take over. */
 const claimSeconds = 15;
 /** One that fails for longer ends with a report that says so: the check waits for it. */
@@ -87,11 +87,17 @@ function holdClaim(ctx: Context, row: ReplayRow) {
   const renew = async () => {
     while (!released.signal.aborted) {
       await sleep(renewMs, undefined, { signal: released.signal, ref: false });
-      const held = await ctx.db.update(callReplay).set({ claimedUntil: claimEnd }).where(ofClaim(row)).returning();
-      if (held.length === 0) return lost.abort();
+      // A database that is unavailable for a moment doesn't end a replay: its claim does.
+      const held = await ctx.db
+        .update(callReplay)
+        .set({ claimedUntil: claimEnd })
+        .where(ofClaim(row))
+        .returning({ id: callReplay.id })
+        .catch(() => null);
+      if (held?.length === 0) return lost.abort();
     }
   };
-  // A database that is unavailable for a moment doesn't end a replay: its claim does.
+  // It rejects when it is released.
   const renewing = renew().catch(() => {});
   return {
     lost: lost.signal,
@@ -139,7 +145,11 @@ async function replay(ctx: Context<"secrets">, row: ReplayRow, servers: Servers)
   const preview = await readLive(ctx, row.projectId, row.branchId);
   const isOfFork = (await ctx.db.$count(forkPullRequest, eq(forkPullRequest.branchId, row.branchId))) > 0;
   if (!owner || !setting || isOfFork || preview?.build.commitSha !== row.commitSha) {
-    await ctx.db.update(callReplay).set({ state: "replaced", claimedUntil: null }).where(ofClaim(row));
+    await ctx.db.transaction(async (tx) => {
+      await tx.update(callReplay).set({ state: "replaced", claimedUntil: null }).where(ofClaim(row));
+      // Its check waits for it.
+      await enqueueReport(tx, ctx, row.branchId);
+    });
     return null;
   }
   const production = await readLive(ctx, row.projectId, null);

@@ -107,7 +107,7 @@ function headOf(of: BranchState["branch"], fork: BranchState["fork"]): Head | nu
   return of.skippedCommitSha === null ? null : { sha: of.skippedCommitSha, why: "skipped" };
 }
 
-/** Ended ones count for an hour, so that an earlier version's builds aren't all reported at once. */
+/** What ended counts for an hour, so that an earlier version's builds aren't all reported at once. */
 async function readBuilds(
   ctx: Context<"secrets">,
   branchId: string,
@@ -121,6 +121,11 @@ async function readBuilds(
   const decidedLately = sql`(${deploymentApproval.state} = 'waiting' OR ${deploymentApproval.decidedAt} > now() - interval '1 hour'
     OR EXISTS (SELECT FROM gradual_release release WHERE release.candidate_deployment_id = ${deployment.id}
       AND (release.ended_at IS NULL OR release.ended_at > now() - interval '1 hour')))`;
+  // They may run, or be run again, long after the build.
+  const replayedLately = or(
+    inArray(callReplay.state, ["waiting", "running"]),
+    sql`${callReplay.endedAt} > now() - interval '1 hour'`,
+  );
   const rows = await ctx.db
     .select({
       id: build.id,
@@ -147,7 +152,7 @@ async function readBuilds(
     .leftJoin(callReplay, and(eq(callReplay.branchId, build.branchId), eq(callReplay.commitSha, build.commitSha)))
     .leftJoin(route, eq(route.deploymentId, deployment.id))
     .leftJoin(deploymentApproval, eq(deploymentApproval.deploymentId, deployment.id))
-    .where(and(eq(build.branchId, branchId), or(lately, servedAtGitHub, decidedLately)))
+    .where(and(eq(build.branchId, branchId), or(lately, servedAtGitHub, decidedLately, replayedLately)))
     .orderBy(desc(build.sequence))
     .limit(maxBuilds);
   const now = await builtFromNow(ctx.db, of);

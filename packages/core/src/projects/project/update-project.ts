@@ -1,22 +1,25 @@
+import type { Transaction } from "@towpath/db";
 import { callReplay, project, sampledCall } from "@towpath/db/schema";
-import { and, eq } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, roleMay } from "../../authorize/index.ts";
 import { restrictsCallers } from "../../calling/access/internal.ts";
-import type { Call } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
+import { enqueueReport } from "../../delivery/branch/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { sourceOf } from "../../sources/source/internal.ts";
 import { type UpdateProjectInput, updateProjectSchema } from "./project.schema.ts";
-import { findProjectState } from "./project.store.ts";
+import { findProjectState, type ProjectRow } from "./project.store.ts";
 import { type ProjectView, projectView } from "./project.view.ts";
 import { moveToName } from "./rename-project.ts";
+import { replaySettingOf } from "./replay.schema.ts";
 
 /**
  * Changes a project's settings; absent fields stay as they are (PRJ-11). Gateways are notified, so that auth mode and
  * payload capture take effect immediately; entrypoint, arguments, requirements and root directory take effect with the next build.
  * Another name moves the server's address (`moveToName`). Where an admin has restricted who may call (GW-15), only admins
- * change the auth mode. Where calls are not to be replayed any more, the sampled ones and all reports are deleted (CAP-4).
+ * change the auth mode.
  */
 export async function updateProject(call: Call<UpdateProjectInput>): Promise<ProjectView> {
   const { ctx } = call;
@@ -48,10 +51,7 @@ export async function updateProject(call: Call<UpdateProjectInput>): Promise<Pro
       .where(and(eq(project.organizationId, organization.id), eq(project.id, before.id)))
       .returning();
     if (!row) throw notFound("project");
-    if (changes.replay === null) {
-      await tx.delete(sampledCall).where(eq(sampledCall.projectId, row.id));
-      await tx.delete(callReplay).where(eq(callReplay.projectId, row.id));
-    }
+    if (changes.replay !== undefined) await changeReplays(tx, ctx, { before, row });
     await audit(tx, ctx, {
       organizationId: organization.id,
       projectId: row.id,
@@ -61,6 +61,36 @@ export async function updateProject(call: Call<UpdateProjectInput>): Promise<Pro
     });
     return projectView(ctx, row, { orgSlug: organization.slug, ...(await findProjectState(tx, row)) });
   });
+}
+
+/**
+ * Where calls are not to be replayed any more, the sampled ones and all reports are deleted (CAP-4); else sampled ones of
+ * tools that are no longer named, and the others are kept for as long as it says now. Checks that wait for a replay, or fail
+ * by one, are reported again.
+ */
+async function changeReplays(
+  tx: Transaction,
+  ctx: Context,
+  { before, row }: { readonly before: ProjectRow; readonly row: ProjectRow },
+): Promise<void> {
+  const [was, is] = [replaySettingOf(before), replaySettingOf(row)];
+  const ofSample = eq(sampledCall.projectId, row.id);
+  if (is?.isRequired !== was?.isRequired) {
+    const replayed = await tx
+      .selectDistinct({ branchId: callReplay.branchId })
+      .from(callReplay)
+      .where(eq(callReplay.projectId, row.id));
+    for (const { branchId } of replayed) await enqueueReport(tx, ctx, branchId);
+  }
+  if (is === null) {
+    await tx.delete(sampledCall).where(ofSample);
+    await tx.delete(callReplay).where(eq(callReplay.projectId, row.id));
+    return;
+  }
+  const left = was?.tools.filter((name) => !is.tools.includes(name)) ?? [];
+  if (left.length > 0) await tx.delete(sampledCall).where(and(ofSample, inArray(sampledCall.tool, left)));
+  const expiresAt = sql`${sampledCall.sampledAt} + make_interval(days => ${is.keepDays}::int)`;
+  if (is.keepDays !== was?.keepDays) await tx.update(sampledCall).set({ expiresAt }).where(ofSample);
 }
 
 /** When `/data` was switched off, from which on it is kept for a while (BLD-19). */

@@ -17,12 +17,12 @@ type ToolReportProps = {
 
 /** What became different in the answers of a tool, how long both took, and a few calls with both answers. */
 export function ToolReport({ tool, ...props }: ToolReportProps) {
-  const { replayed, different, latency, differences, moreDifferences, examples } = tool;
+  const { replayed, latency, differences, moreDifferences, examples } = tool;
   return (
     <section aria-label={tool.tool} className="flex min-w-0 flex-col gap-2 border-t pt-3">
       <h3 className="flex flex-wrap items-center gap-2">
         <code className="font-medium break-all">{tool.tool}</code>
-        <Badge tone={different > 0 ? "warn" : "ok"}>{different > 0 ? `${different} different` : "Same"}</Badge>
+        <Verdict {...tool} />
         <span className="text-xs text-muted">
           {replayed} {replayed === 1 ? "call" : "calls"}
           {latency ? (
@@ -73,6 +73,12 @@ export function ToolReport({ tool, ...props }: ToolReportProps) {
       ))}
     </section>
   );
+}
+
+/** Slower answers may be the same, and count all the same. */
+function Verdict({ different, differences }: Tool) {
+  if (different > 0) return <Badge tone="warn">{different} different</Badge>;
+  return differences.some(({ counts }) => counts) ? <Badge tone="warn">Slower</Badge> : <Badge tone="ok">Same</Badge>;
 }
 
 function AnswerText({ title, text }: { readonly title: string; readonly text: string }) {

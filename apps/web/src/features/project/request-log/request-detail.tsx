@@ -47,7 +47,7 @@ export function RequestDetail({ projectKey, id, row, onClose }: RequestDetailPro
       title={
         <span className="block truncate font-mono text-sm">
           {entry ? exchangeName(entry) : "Request"}
-          <span className="text-accent-text">{entry?.target}</span>
+          <span className="text-accent-text"> {entry?.target}</span>
         </span>
       }
       actions={entry && <CopyButton text={() => JSON.stringify(explained ?? entry, null, 2)} label="Copy as JSON" />}

@@ -1,7 +1,4 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { Failure } from "~/ui/callout.tsx";
 import { Select } from "~/ui/select.tsx";
 import { useProjectSwitch } from "./use-project-switch.ts";
@@ -10,11 +7,7 @@ const choices = [5, 10, 20, 50, 100, 250, 500, 1000];
 
 /** How many callers with values of their own are served at a time (CAP-1). */
 export function CallerInstances({ projectKey }: { readonly projectKey: ProjectKey }) {
-  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const { failure, change } = useProjectSwitch<number>(projectKey, (callerInstances) =>
-    updateProject({ data: { ...projectKey, callerInstances } }),
-  );
-  const most = project.callerInstances;
+  const { value: most, failure, change } = useProjectSwitch(projectKey, "callerInstances");
   // Over REST it may be any number.
   const offered = [...new Set([...choices, most])].sort((a, b) => a - b);
   return (
@@ -30,7 +23,7 @@ export function CallerInstances({ projectKey }: { readonly projectKey: ProjectKe
           aria-labelledby="caller-instances"
           className="w-28"
           value={String(most)}
-          onChange={(value) => void change(Number(value))}
+          onChange={(value) => change(() => Number(value))}
           options={offered.map((each) => ({ value: String(each), label: String(each) }))}
         />
       </div>

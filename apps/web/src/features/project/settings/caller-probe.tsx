@@ -1,24 +1,18 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
 import type { CallerProbe as Probe } from "@towpath/core/projects/project/schema";
 import { useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { Field, Input, TextareaField } from "~/ui/field.tsx";
 import { SaveForm } from "~/ui/save-form.tsx";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
 /** The tool call by which callers' own values are checked once they have entered them (CAP-1). */
 export function CallerProbe({ projectKey }: { readonly projectKey: ProjectKey }) {
-  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const stored = project.callerProbe;
+  const form = useProjectSwitch(projectKey, "callerProbe");
+  const stored = form.value;
   const [tool, setTool] = useState(stored?.tool ?? "");
   const [text, setText] = useState(stored ? textOf(stored.arguments) : "");
   const given = argumentsOf(text);
   const probe: Probe | null = tool.trim() === "" ? null : { tool: tool.trim(), arguments: given ?? {} };
-  const form = useProjectSwitch<Probe | null>(projectKey, (callerProbe) =>
-    updateProject({ data: { ...projectKey, callerProbe } }),
-  );
   return (
     <SaveForm
       label="Check of callers' values"
@@ -26,7 +20,7 @@ export function CallerProbe({ projectKey }: { readonly projectKey: ProjectKey })
       save="Save check"
       form={form}
       isChanged={JSON.stringify(probe) !== JSON.stringify(stored) || given === null}
-      onSubmit={() => (given === null ? undefined : form.change(probe))}
+      onSubmit={() => (given === null ? undefined : form.change(() => probe))}
     >
       <Field
         label="Tool that checks a caller's values"

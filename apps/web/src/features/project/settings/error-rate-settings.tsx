@@ -1,7 +1,4 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { formatCount } from "~/ui/figure.tsx";
 import { Select } from "~/ui/select.tsx";
 import { SettingCard } from "./setting-card.tsx";
@@ -12,11 +9,7 @@ const rates = [10, 50, 100, 500, 1000];
 
 /** From how many failures an hour on an error is reported (CAP-6). */
 export function ErrorRateSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
-  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const { failure, change } = useProjectSwitch<number | null>(projectKey, (errorsPerHour) =>
-    updateProject({ data: { ...projectKey, errorsPerHour } }),
-  );
-  const rate = project.errorsPerHour;
+  const { value: rate, failure, change } = useProjectSwitch(projectKey, "errorsPerHour");
   // Over REST it may be any number.
   const offered = [...new Set([...rates, ...(rate === null ? [] : [rate])])].sort((a, b) => a - b);
   return (
@@ -31,7 +24,7 @@ export function ErrorRateSettings({ projectKey }: { readonly projectKey: Project
         aria-label="Report an error that becomes frequent"
         className="w-60"
         value={rate === null ? never : String(rate)}
-        onChange={(value) => void change(value === never ? null : Number(value))}
+        onChange={(value) => change(() => (value === never ? null : Number(value)))}
         options={[
           { value: never, label: "Never" },
           ...offered.map((each) => ({ value: String(each), label: `From ${formatCount(each)} failures an hour` })),

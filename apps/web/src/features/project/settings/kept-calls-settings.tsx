@@ -1,7 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { NumberChoice } from "./number-choice.tsx";
 import { SettingCard } from "./setting-card.tsx";
@@ -13,45 +12,39 @@ const minutesOfCalls = [1, 5, 15, 60, 180, 720, 1440];
 /** For how long calls go on that lose their client, and their results are kept (CAP-2). */
 export function KeptCallsSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  // Each by itself: while one is saved, the other can be changed.
-  const results = useProjectSwitch<number>(projectKey, (keepResultsMinutes) =>
-    updateProject({ data: { ...projectKey, keepResultsMinutes } }),
-  );
-  const calls = useProjectSwitch<number>(projectKey, (unattendedMinutes) =>
-    updateProject({ data: { ...projectKey, unattendedMinutes } }),
-  );
-  const { keepResultsMinutes, unattendedMinutes, authMode } = project;
-  const isKept = keepResultsMinutes > 0;
+  const results = useProjectSwitch(projectKey, "keepResultsMinutes");
+  const calls = useProjectSwitch(projectKey, "unattendedMinutes");
+  const isKept = results.value > 0;
   return (
     <SettingCard
       id="kept-calls"
       title="Calls whose client leaves"
       description="A tool call goes on when its connection breaks, and the same client gets the result when it asks again, instead of a second run. Clients that know tasks get one, also from a server without them."
       failure={results.failure ?? calls.failure}
-      status={isKept ? `Results are kept for ${nameOf(keepResultsMinutes)}.` : "Calls end with their connection."}
+      status={isKept ? `Results are kept for ${nameOf(results.value)}.` : "Calls end with their connection."}
     >
       <NumberChoice
         id="keep-results"
         label="Keep results"
-        value={keepResultsMinutes}
+        value={results.value}
         choices={minutesOfResults}
         nameOf={nameOf}
-        onChange={(minutes) => void results.change(minutes)}
+        onChange={(minutes) => results.change(() => minutes)}
       >
         Encrypted, and only for the caller who made the call. Off: Towpath offers no tasks.
       </NumberChoice>
       <NumberChoice
         id="unattended-minutes"
         label="Let calls run without their client"
-        value={unattendedMinutes}
+        value={calls.value}
         choices={minutesOfCalls}
         nameOf={nameOf}
-        onChange={(minutes) => void calls.change(minutes)}
+        onChange={(minutes) => calls.change(() => minutes)}
       >
         A redeploy, and a server that would go to sleep, wait for calls under way: for those without a client for so
         long at most.
       </NumberChoice>
-      {isKept && authMode === "passthrough" ? (
+      {isKept && project.authMode === "passthrough" ? (
         <Callout tone="info">
           This server decides who can call it, so Towpath can't tell callers apart and keeps nothing for them.
         </Callout>

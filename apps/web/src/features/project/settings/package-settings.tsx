@@ -2,22 +2,26 @@ import { PackageFields } from "~/features/onboarding/package/package-fields.tsx"
 import { usePackage } from "~/features/onboarding/package/use-package.ts";
 import { BuildNewestButton } from "~/features/project/build/redeploy-button.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { SwitchField } from "~/ui/checkbox.tsx";
 import { SettingCard } from "./setting-card.tsx";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
 type PackageSettingsProps = {
   readonly projectKey: ProjectKey;
-  readonly running: { readonly name: string; readonly follows: boolean };
+  readonly name: string;
 };
 
 /** A server's package: deploys another version, and whether newer ones are deployed automatically (BLD-17). */
-export function PackageSettings({ projectKey, running: { name, follows } }: PackageSettingsProps) {
+export function PackageSettings({ projectKey, name }: PackageSettingsProps) {
   const chosen = usePackage(projectKey.orgSlug, { name, version: "" });
-  const { busy, failure, change } = useProjectSwitch(projectKey, (followsPackage) =>
-    updateProject({ data: { ...projectKey, followsPackage } }),
-  );
+  const {
+    value: follows,
+    failure,
+    change,
+  } = useProjectSwitch<boolean>(projectKey, "followsPackage", {
+    get: ({ package: of }) => of?.follows === true,
+    set: (project, is) => ({ ...project, package: project.package && { ...project.package, follows: is } }),
+  });
   const version = chosen.problems.version === null ? chosen.version.trim() : "";
   return (
     <SettingCard
@@ -39,8 +43,7 @@ export function PackageSettings({ projectKey, running: { name, follows } }: Pack
         id="follow-package"
         label="Deploy new versions"
         checked={follows}
-        readOnly={busy}
-        onChange={(next) => void change(next)}
+        onChange={(next) => change(() => next)}
       >
         <p className="mt-1">
           Towpath looks every hour. A version that doesn't start never replaces the one that's live.

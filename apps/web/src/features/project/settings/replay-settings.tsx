@@ -3,7 +3,6 @@ import type { ReplaySetting } from "@towpath/core/projects/project/replay/schema
 import { toolsQuery } from "~/features/project/delivery/build.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { Checkbox, SwitchField } from "~/ui/checkbox.tsx";
 import { NumberChoice } from "./number-choice.tsx";
@@ -15,10 +14,7 @@ const defaults: ReplaySetting = { tools: [], isRequired: false, calls: 50, secon
 /** Whether calls of production are sampled, and replayed on previews (CAP-4). */
 export function ReplaySettings({ projectKey }: { readonly projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const { replay, authMode } = project;
-  const { busy, failure, change } = useProjectSwitch<ReplaySetting | null>(projectKey, (next) =>
-    updateProject({ data: { ...projectKey, replay: next } }),
-  );
+  const { value: replay, failure, change } = useProjectSwitch(projectKey, "replay");
   return (
     <SettingCard
       id="replay"
@@ -31,8 +27,7 @@ export function ReplaySettings({ projectKey }: { readonly projectKey: ProjectKey
         id="replay-switch"
         label="Sample and replay calls of production"
         checked={replay !== null}
-        readOnly={busy}
-        onChange={(isOn) => void change(isOn ? defaults : null)}
+        onChange={(isOn) => change((now) => (isOn ? (now ?? defaults) : null))}
       >
         <ul className="mt-1.5 list-disc space-y-1 pl-5 marker:text-faint">
           <li>
@@ -48,8 +43,15 @@ export function ReplaySettings({ projectKey }: { readonly projectKey: ProjectKey
           <li>When you turn this off, the sampled calls and all reports are deleted.</li>
         </ul>
       </SwitchField>
-      {replay ? <Details replay={replay} projectKey={projectKey} busy={busy} change={change} /> : null}
-      {replay && authMode === "passthrough" ? (
+      {replay ? (
+        <Details
+          replay={replay}
+          projectKey={projectKey}
+          // Of what the changes before it have left, unless one of them has switched it off.
+          change={(update) => change((now) => now && { ...now, ...update(now) })}
+        />
+      ) : null}
+      {replay && project.authMode === "passthrough" ? (
         <Callout tone="info">This server does its own sign-in, so Towpath can't call it and replays nothing.</Callout>
       ) : null}
     </SettingCard>
@@ -59,11 +61,10 @@ export function ReplaySettings({ projectKey }: { readonly projectKey: ProjectKey
 type DetailsProps = {
   readonly projectKey: ProjectKey;
   readonly replay: ReplaySetting;
-  readonly busy: boolean;
-  readonly change: (next: ReplaySetting) => Promise<unknown>;
+  readonly change: (update: (now: ReplaySetting) => Partial<ReplaySetting>) => void;
 };
 
-function Details({ projectKey, replay, busy, change }: DetailsProps) {
+function Details({ projectKey, replay, change }: DetailsProps) {
   const { data: tools = [] } = useQuery(toolsQuery(projectKey));
   const writing = tools.filter(({ isReadOnly }) => !isReadOnly).map(({ name }) => name);
   const offered = [...new Set([...writing, ...replay.tools])];
@@ -73,8 +74,7 @@ function Details({ projectKey, replay, busy, change }: DetailsProps) {
         id="replay-required"
         label="Fail checks where answers are different"
         checked={replay.isRequired}
-        readOnly={busy}
-        onChange={(isRequired) => void change({ ...replay, isRequired })}
+        onChange={(isRequired) => change(() => ({ isRequired }))}
       >
         Otherwise the check is neutral and lists the differences.
       </SwitchField>
@@ -90,10 +90,12 @@ function Details({ projectKey, replay, busy, change }: DetailsProps) {
             <Checkbox
               key={name}
               checked={replay.tools.includes(name)}
-              onChange={(isChosen) => {
-                const others = replay.tools.filter((each) => each !== name);
-                if (!busy) void change({ ...replay, tools: isChosen ? [...others, name] : others });
-              }}
+              onChange={(isChosen) =>
+                change(({ tools: chosen }) => {
+                  const others = chosen.filter((each) => each !== name);
+                  return { tools: isChosen ? [...others, name] : others };
+                })
+              }
             >
               <code className="break-all">{name}</code>
             </Checkbox>
@@ -106,7 +108,7 @@ function Details({ projectKey, replay, busy, change }: DetailsProps) {
         nameOf={amount("calls")}
         value={replay.calls}
         choices={[10, 25, 50, 100, 200]}
-        onChange={(calls) => void change({ ...replay, calls })}
+        onChange={(calls) => change(() => ({ calls }))}
       />
       <NumberChoice
         id="replay-seconds"
@@ -114,7 +116,7 @@ function Details({ projectKey, replay, busy, change }: DetailsProps) {
         nameOf={amount("seconds")}
         value={replay.seconds}
         choices={[15, 30, 45, 60, 120]}
-        onChange={(seconds) => void change({ ...replay, seconds })}
+        onChange={(seconds) => change(() => ({ seconds }))}
       />
       <NumberChoice
         id="replay-days"
@@ -122,7 +124,7 @@ function Details({ projectKey, replay, busy, change }: DetailsProps) {
         nameOf={amount("days")}
         value={replay.keepDays}
         choices={[1, 3, 7, 14, 30, 90]}
-        onChange={(keepDays) => void change({ ...replay, keepDays })}
+        onChange={(keepDays) => change(() => ({ keepDays }))}
       />
     </>
   );

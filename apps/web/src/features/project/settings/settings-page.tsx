@@ -89,7 +89,7 @@ export function SettingsPage({ projectKey, mayChange, fromGitHub }: SettingsPage
           <div className="flex w-full max-w-4xl flex-col gap-5">
             <GeneralSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
             {isHosted ? <SourceSettings projectKey={projectKey} back={fromGitHub} /> : null}
-            {project.package ? <PackageSettings projectKey={projectKey} running={project.package} /> : null}
+            {project.package ? <PackageSettings projectKey={projectKey} name={project.package.name} /> : null}
             {project.kind === "external" ? <ExternalSettings projectKey={projectKey} /> : null}
             <LateSections projectKey={projectKey} mayDelete={mayDelete} saved={saved} onSaved={setSaved} />
           </div>

@@ -3,7 +3,7 @@ import type { SleepingLists } from "@towpath/core/projects/project/schema";
 import type { ReactNode } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { recordedListsQuery, updateProject } from "~/features/shared/project-screen/settings.functions.ts";
+import { recordedListsQuery } from "~/features/shared/project-screen/settings.functions.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { ChoiceCards } from "~/ui/segmented.tsx";
 import { SettingCard } from "./setting-card.tsx";
@@ -26,31 +26,26 @@ const choices: readonly { readonly value: SleepingLists; readonly label: string;
 /** Chooses what happens when a client connects to a sleeping server (GW-12). */
 export function SleepSettings({ projectKey }: { projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const { busy, failure, change } = useProjectSwitch<SleepingLists>(projectKey, (sleepingLists) =>
-    updateProject({ data: { ...projectKey, sleepingLists } }),
-  );
+  const { value: choice, failure, change } = useProjectSwitch(projectKey, "sleepingLists");
   return (
     <SettingCard
       id="sleep"
       title="While the server is asleep"
       description="Unused servers sleep. When clients connect, they list tools, resources and prompts, and often call none."
       failure={failure}
-      status={
-        project.sleepingLists === "off" ? "Clients wake the server." : "Lists are answered while the server sleeps."
-      }
+      status={choice === "off" ? "Clients wake the server." : "Lists are answered while the server sleeps."}
     >
       <ChoiceCards
         label="When a client connects to a sleeping server"
-        value={project.sleepingLists}
-        readOnly={busy}
-        onChange={(next) => void change(next)}
+        value={choice}
+        onChange={(next) => change(() => next)}
         options={choices}
       />
       <p className="text-sm text-pretty text-muted">
         Keep waking the server if its lists change while the same version is live, for example with the time of day or a
         database. The first call always wakes the server, and a running server always answers for itself.
       </p>
-      <Recorded projectKey={projectKey} choice={project.sleepingLists} authMode={project.authMode} />
+      <Recorded projectKey={projectKey} choice={choice} authMode={project.authMode} />
     </SettingCard>
   );
 }

@@ -3,7 +3,7 @@ import { sourceKinds } from "@towpath/core/sources/source/kind/schema";
 import type { ReactNode } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { captureChangeQuery, updateProject } from "~/features/shared/project-screen/settings.functions.ts";
+import { captureChangeQuery } from "~/features/shared/project-screen/settings.functions.ts";
 import { AbsoluteTime } from "~/ui/absolute-time.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { SwitchField } from "~/ui/checkbox.tsx";
@@ -121,21 +121,11 @@ type SwitchSettingProps = {
 };
 
 export function SwitchSetting({ projectKey, setting, children }: SwitchSettingProps) {
-  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const { busy, failure, change } = useProjectSwitch(projectKey, (isOn) =>
-    updateProject({ data: { ...projectKey, [setting]: isOn } }),
-  );
+  const { value: isOn, failure, change } = useProjectSwitch(projectKey, setting);
   const { id, title, description, label, effects, states } = switches[setting];
-  const isOn = project[setting];
   return (
     <SettingCard id={id} title={title} description={description} failure={failure} status={states[isOn ? 0 : 1]}>
-      <SwitchField
-        id={`${id}-switch`}
-        label={label}
-        checked={isOn}
-        readOnly={busy}
-        onChange={(checked) => void change(checked)}
-      >
+      <SwitchField id={`${id}-switch`} label={label} checked={isOn} onChange={(checked) => change(() => checked)}>
         <ul className="mt-1.5 list-disc space-y-1 pl-5 marker:text-faint">
           {effects.map((effect, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a constant list
