@@ -46,7 +46,6 @@ export async function callServer(parts: CallParts, call: RoutedCall): Promise<vo
     const identified = identify(parts, received, { call, principal });
     logged = identified;
     if (applyPolicies(policies.onceIdentified, parts, identified) === "answered") return;
-    // By the time it goes on, a small request has come whole.
     await parts.fairTurns.take(route.organizationId, identified.limits.openOfOrganization);
     const reading = readBody(call.body, parts.capacity.admit(route.projectId, call.response));
     const body = reading instanceof Promise ? await reading : reading;

@@ -1,5 +1,4 @@
 import {
-  dialTarget,
   type Endpoint,
   endpointKey,
   isBacklogFull,
@@ -7,7 +6,8 @@ import {
   type ServerEndpoint,
   secretHeader,
 } from "@towpath/runner-api";
-import { type Dispatcher, Pool } from "undici";
+import type { Dispatcher } from "undici";
+import { ServerConnections } from "./server-connections.ts";
 
 /**
  * Idle connections are closed after this long, by us and never by the server, whose harness keeps them for 120 s: a
@@ -24,23 +24,13 @@ const pingMs = 2000;
  * any time.
  */
 export class Upstreams {
-  readonly #pools = new Map<string, Pool>();
+  readonly #pools = new Map<string, ServerConnections>();
 
   at(endpoint: Endpoint): Dispatcher {
     const key = endpointKey(endpoint);
     let pool = this.#pools.get(key);
     if (!pool) {
-      const { origin, options } = dialTarget(endpoint);
-      pool = new Pool(origin, {
-        ...options,
-        pipelining: 1,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        keepAliveTimeout: idleConnectionMs,
-        keepAliveMaxTimeout: idleConnectionMs,
-        maxHeaderSize: 64 * 1024,
-        connect: { timeout: 5000 },
-      });
+      pool = new ServerConnections({ endpoint, connectMs: 5000, idleMs: idleConnectionMs });
       this.#pools.set(key, pool);
     }
     return pool;

@@ -24,7 +24,8 @@ export function readBody(source: Call["body"], admission: Admission): Promise<Bu
   if (declared !== undefined && Number(declared) > bodyLimitBytes) throw tooLarge();
   // The client disconnected while its credentials were checked; no more events will come.
   if (source.destroyed) return Promise.resolve(null);
-  // Most requests are small and complete by now: they can be read from the stream's buffer without an event.
+  // After a wait for its caller's credentials or its turn it is complete: it can be read from the stream's buffer without
+  // an event. Otherwise Node has not parsed the body yet, even if it came with the head.
   if (source.complete) return held(source.read() ?? nothing, admission);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
