@@ -1,4 +1,4 @@
-// The gateway's client of servers, compared with undici's pool (decision 093): processor time of a request over a unix
+// The gateway's client of servers, compared with undici's pool (decision 092): processor time of a request over a unix
 // socket to a server that answers at once, system calls included. `./towpath test bench gateway-client [slices]`.
 //
 // Both take turns in one process, in slices of some milliseconds: the least and the tenth of many move little with other

@@ -20,7 +20,7 @@ type Options = {
 
 /**
  * Connections to one server, as many as it has requests at a time. An HTTP/1.1 client behind undici's interface, for a
- * fraction of its pool's time (decision 093): it never retries, pipelines, follows, upgrades or decodes.
+ * fraction of its pool's time (decision 092): it never retries, pipelines, follows, upgrades or decodes.
  */
 export class ServerConnections extends Dispatcher {
   readonly #options: Options;
