@@ -99,7 +99,7 @@ function servers(production: Answers, preview: Answers) {
 }
 
 const run = async (replayId: string, more: ReturnType<typeof servers>, signal = new AbortController().signal) =>
-  runReplay({ ctx: job(), input: { replayId, openServer: more.openServer, signal } });
+  runReplay({ ctx: job(), input: { replayId, openServer: more.openServer, model: null, signal } });
 
 const report = async (name: string) =>
   reportBranch({

@@ -4,6 +4,7 @@ import { audit } from "../../audit/index.ts";
 import { authorizeProject, roleMay } from "../../authorize/index.ts";
 import { restrictsCallers } from "../../calling/access/internal.ts";
 import type { Call } from "../../context/index.ts";
+import { enqueueReport } from "../../delivery/branch/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { sourceOf } from "../../sources/source/internal.ts";
@@ -50,7 +51,10 @@ export async function updateProject(call: Call<UpdateProjectInput>): Promise<Pro
     if (!row) throw notFound("project");
     if (changes.replay === null) {
       await tx.delete(sampledCall).where(eq(sampledCall.projectId, row.id));
-      await tx.delete(callReplay).where(eq(callReplay.projectId, row.id));
+      const ended = await tx.delete(callReplay).where(eq(callReplay.projectId, row.id)).returning();
+      // Their checks are in progress.
+      const unfinished = ended.filter(({ state }) => state === "waiting" || state === "running");
+      for (const branchId of new Set(unfinished.map(({ branchId: of }) => of))) await enqueueReport(tx, ctx, branchId);
     }
     await audit(tx, ctx, {
       organizationId: organization.id,
@@ -82,6 +86,7 @@ const hostedOnly = [
   "callerInstances",
   "callerProbe",
   "replay",
+  "checkQuestions",
 ] as const;
 
 /** @throws TowpathError `invalid_input` for what an external server or a portal can't have */
