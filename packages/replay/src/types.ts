@@ -131,7 +131,7 @@ export interface ChoiceInput {
 }
 
 /** `unstable`: the model chooses differently with the same tools, so nothing follows. */
-export type ChoiceState = "same" | "other-tool" | "other-arguments" | "unstable" | "failed" | "not-asked";
+type ChoiceState = "same" | "other-tool" | "other-arguments" | "unstable" | "failed" | "not-asked";
 
 export interface ComparedChoice {
   readonly question: string;
