@@ -74,7 +74,7 @@ const allowedPackages = {
   "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api", "telemetry"],
   "apps/worker": [
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
-    ...["backup", "egress", "mcp", "package-index", "replay", "runner-api", "telemetry", credentials],
+    ...["backup", "chat", "egress", "mcp", "package-index", "replay", "runner-api", "telemetry", credentials],
   ],
   "apps/cli": [
     ...["auth", "backup", "crypto", "db", "export", "git", "mcp", "queue", "role", "secrets", coreSchemas],

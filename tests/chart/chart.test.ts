@@ -220,8 +220,10 @@ test("OPS-2 a role gets only the secrets that it uses", () => {
     ].toSorted(),
   );
   for (const role of ["gateway", "worker", "runner"])
-    for (const name of ["TOWPATH_CHAT_MODELS", "TOWPATH_OPERATOR_TOKEN", "TOWPATH_OIDC_CLIENT_SECRET"])
+    for (const name of ["TOWPATH_OPERATOR_TOKEN", "TOWPATH_OIDC_CLIENT_SECRET"])
       expect([role, secretsOf(role).includes(name)]).toEqual([role, false]);
+  const askModels = Object.keys(pods).filter((role) => secretsOf(role).includes("TOWPATH_CHAT_MODELS"));
+  expect(askModels.toSorted()).toEqual(["web", "worker"]);
   expect(dataOf(named(objectsOf("everything"), "Secret", "github")).GITHUB_APP_PRIVATE_KEY).toContain(
     "-----BEGIN PRIVATE KEY-----\nhidden-private-key\n",
   );

@@ -158,7 +158,10 @@ async function deployFirst(organization: string): Promise<void> {
   const variables = [{ keyName: "API_KEY", secretValue: secret }];
   const project = { organization, name: server, installationId, repositoryFullName: repository, variables };
   await operatorPost(instance, "projects", { ...project, authMode: "towpath-public" });
-  await operatorCall("PATCH", `projects/${server}`, { replay: { tools: ["word"] } });
+  await operatorCall("PATCH", `projects/${server}`, {
+    replay: { tools: ["word"] },
+    checkQuestions: { isOn: true, texts: ["Choose a word"] },
+  });
   const deadline = Date.now() + 90_000;
   while ((await ask(`${serversUrl}/${server}/mcp`, "word").catch(() => null)) !== "one") {
     if (Date.now() > deadline) throw new Error(`${server} doesn't answer after 90 s`);
@@ -267,7 +270,7 @@ test.runIf(isThorough)(
   },
 );
 
-test("CAP-4 BLD-8 production's calls are replayed on a branch's pull request, whose check says what became different; on the fork's none were", async () => {
+test("CAP-4 BLD-8 production's calls are replayed on a branch's pull request, and a model is asked; its check says what became different; on the fork's none were", async () => {
   const replays =
     "SELECT branch.name FROM call_replay JOIN branch ON branch.id = branch_id JOIN project ON project.id = branch.project_id WHERE project.name = $1";
   expect((await database.query(replays, [server])).rows).toEqual([]);
@@ -278,17 +281,20 @@ test("CAP-4 BLD-8 production's calls are replayed on a branch's pull request, wh
   const { pushUrl } = await admin.ensureRepository({ owner: maintainer, name: server });
   await git("fetch", "--quiet", pushUrl, "main");
   await git("checkout", "--quiet", "--force", "-B", "topic", "FETCH_HEAD");
-  await writeFile(join(directory, "server.py"), plainServer({ word: '"another"' }));
+  await writeFile(join(directory, "server.py"), plainServer({ word: '"another"', newer: '"two"' }));
   await git("commit", "--quiet", "--all", "--message", "Say another");
   await git("push", "--quiet", pushUrl, "topic");
   const commit = await git("rev-parse", "HEAD");
   token = await admin.userToken(maintainer);
   await atGitHub("POST", `${repository}/pulls`, { title: "Say another", head: "topic", base: "main" });
-  await expect.poll(() => checkOf(commit), { timeout: 120_000 }).toContain("1 call of 1 tool: 1 different");
+  await expect
+    .poll(() => checkOf(commit), { timeout: 120_000 })
+    .toContain("1 call of 1 tool: 1 different. 1 question: 1 with another tool");
   expect(await checkOf(commit)).toContain('"conclusion":"neutral"');
   await expect.poll(() => textOf("/issues/2/comments"), soon).toContain("Replayed calls");
   const shown = await towpath("replay", server, "topic", "--data-dir", instance.dataDirectory);
-  expect([shown.status, shown.stdout]).toEqual([1, expect.stringMatching(/"?one"?[\s\S]*another/)]);
+  const printed = /"?one"?[\s\S]*another[\s\S]*now chooses newer instead of word/;
+  expect([shown.status, shown.stdout]).toEqual([1, expect.stringMatching(printed)]);
 });
 
 /** A pull request that was declined on the page can be approved later. */

@@ -70,7 +70,7 @@ export default async function startInstance(project: TestProject): Promise<() =>
   const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-e2e-"));
   // Long enough for a busy machine, and shorter than the default for servers that never start.
   const model = await startEchoingModel();
-  const key = "a-key-that-only-web-has";
+  const key = "a-key-of-the-model";
   const models = [{ name: "Echoing", provider: "openai-compatible", model: "echoing", url: model.url, key }];
   const ports = await instancePorts();
   const settings = gitHubSettings(`http://localhost:${await freePort()}`);

@@ -1,6 +1,6 @@
 import { manifestOf } from "@towpath/chat/testing";
 import { seedLiveVersion, seedProject } from "@towpath/core/testing";
-import { member as membership } from "@towpath/db/schema";
+import { member as membership, project } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
@@ -30,12 +30,21 @@ test("PRJ-9 before anything is live the page says so, and leads to the deploymen
   await expectAccessible(page);
 });
 
-test("CHAT-1 CHAT-2 without a model the page says how to configure one and suggests questions from templates; nothing can be asked", async () => {
+test("CHAT-1 CHAT-2 CAP-4 without a model the page says how to configure one and suggests questions from templates; nothing can be asked", async () => {
   const version = { label: own.name, manifest: manifestOf([{ name: "add" }]) };
   ({ deploymentId } = await seedLiveVersion(site.db, own, version));
   await goTo();
   await page.getByText("TOWPATH_CHAT_MODELS", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Show me an example of add: does add." }).waitFor();
+  // Checks ask the same models.
+  await site.db
+    .update(project)
+    .set({ checkQuestions: { isOn: true } })
+    .where(eq(project.id, own.id));
+  await page.goto(`${site.url}/${member.organization.slug}/${own.name}/settings#questions`);
+  await page.locator("#questions").getByText("No model is configured, so no question is asked").waitFor();
+  await page.locator("#questions").getByRole("link", { name: "how to name one" }).waitFor();
+  await goTo();
   await expect.poll(() => page.getByLabel("Your question").isDisabled()).toBe(true);
   await expectAccessible(page);
   const body = JSON.stringify({ chatId: null, question: "Hello", model: "any", deploymentId });

@@ -1,9 +1,9 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { runReplay } from "@towpath/core/delivery/replay";
+import { type QuestionModel, runReplay } from "@towpath/core/delivery/replay";
 import { newId } from "@towpath/core/ids";
 import { seedLiveVersion, seedProject, testContext } from "@towpath/core/testing";
-import { branch, callReplay, member as memberTable, project, sampledCall } from "@towpath/db/schema";
+import { branch, build, callReplay, member as memberTable, project, sampledCall } from "@towpath/db/schema";
 import { readManifest } from "@towpath/mcp/client";
 import { type Talker, talker } from "@towpath/mcp/testing";
 import { createSecretBox } from "@towpath/secrets";
@@ -35,7 +35,11 @@ const site = openSite(async () => {
     response.writeHead(answer.status, { "content-type": type, "towpath-request-id": newId() }).end(shown);
   });
   await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening));
-  return { TOWPATH_SERVER_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/{name}` };
+  const models = [{ name: "Claude", provider: "openai-compatible", url: "http://127.0.0.1:9/v1", model: "c" }];
+  return {
+    TOWPATH_CHAT_MODELS: JSON.stringify(models),
+    TOWPATH_SERVER_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/{name}`,
+  };
 });
 /** Of the site. */
 const secret = "a secret for tests that is long enough";
@@ -70,6 +74,18 @@ beforeAll(async () => {
   );
 });
 
+/** Chooses the first tool, until the preview's description leads to none. */
+const model: QuestionModel = {
+  name: "Claude",
+  tokensPerDay: 1e6,
+  choose: async ({ tools: [tool] }) => ({
+    tool: tool?.description === "Rests" ? null : (tool?.name ?? null),
+    arguments: { steps: 2 },
+    inputTokens: 900,
+    outputTokens: 100,
+  }),
+};
+
 /** Does what a worker does with the replay that waits. */
 async function replayNow() {
   const secrets = createSecretBox({ current: secret, previous: [] });
@@ -86,7 +102,7 @@ async function replayNow() {
   });
   const ctx = testContext(site.db, { kind: "job", job: "calls.replay" }, { secrets });
   const { signal } = new AbortController();
-  expect(await runReplay({ ctx, input: { replayId: row?.id ?? "", openServer, signal } })).toBe("done");
+  expect(await runReplay({ ctx, input: { replayId: row?.id ?? "", openServer, model, signal } })).toBe("done");
 }
 
 async function sample(): Promise<void> {
@@ -160,18 +176,78 @@ test("PRJ-11 a setting that saves at once takes each click while another one is 
   await expect.poll(stored, wait).toBeNull();
 });
 
-test("CAP-4 a preview's page shows what became different; one call and all are replayed by keyboard; viewers only read", async () => {
+test("CAP-4 questions to a model are added, edited and deleted by keyboard; an empty list teaches, and what is no question is refused", async () => {
+  await page.goto(`${path()}/settings#questions`);
+  const card = page.locator("#questions");
+  await card.getByText("Nothing is asked on pull requests from forks.").waitFor();
+  const wait = { timeout: 15_000 };
+  const stored = async () =>
+    (await site.db.select().from(project).where(eq(project.id, own.id)))[0]?.checkQuestions as {
+      readonly texts: string[];
+      readonly isOn: boolean;
+      readonly tokens: number;
+    };
+  const saved = () => expect.poll(() => card.locator("[aria-readonly=true], [aria-busy=true]").count(), wait).toBe(0);
+  await card.getByLabel("Ask a model saved questions").click();
+  await card.getByText("No questions yet").waitFor();
+  await saved();
+  const field = card.getByRole("textbox", { name: "New question" });
+  const add = card.getByRole("button", { name: "Add question" });
+  await add.press("Enter");
+  await card.getByText("Enter a question").waitFor();
+  await field.fill("Work for two steps");
+  await add.press("Enter");
+  await expect.poll(async () => (await stored())?.texts, wait).toEqual(["Work for two steps"]);
+  await expect.poll(() => field.inputValue(), wait).toBe("");
+  await saved();
+  await field.fill("Work for two steps");
+  await add.press("Enter");
+  await card.getByText("This question is saved already").waitFor();
+  await field.fill("What is left?");
+  await add.press("Enter");
+  await expect.poll(async () => (await stored())?.texts.length, wait).toBe(2);
+  await saved();
+  const list = card.getByRole("list", { name: "Saved questions" });
+  await list.getByRole("button", { name: "Edit: What is left?" }).press("Enter");
+  await list.getByRole("textbox", { name: "Question" }).fill("Which work is left?");
+  await list.getByRole("button", { name: "Save question" }).press("Enter");
+  await expect.poll(async () => (await stored())?.texts, wait).toEqual(["Work for two steps", "Which work is left?"]);
+  await expectAccessible(page);
+  await saved();
+  await list.getByRole("button", { name: "Delete: Which work is left?" }).press("Enter");
+  await expect.poll(stored, wait).toMatchObject({ isOn: true, texts: ["Work for two steps"], tokens: 100_000 });
+  await saved();
+  await page.reload();
+  await list.getByText("Work for two steps").waitFor();
+  expect(await card.getByText("No model is configured").count()).toBe(0);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await expect.poll(() => overflowOf(page)).toBe(0);
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test("CAP-4 a preview's page shows what became different and what a model chooses; one call and all are replayed by keyboard; viewers only read", async () => {
+  await site.db.update(project).set({ checkQuestions: null }).where(eq(project.id, own.id));
   await page.goto(`${path()}/build-logs/${preview.buildId}#replayed-calls`);
   await section().getByRole("link", { name: "Replay calls on pull requests" }).waitFor();
   const replay = { tools: [], isRequired: false, calls: 50, seconds: 45, keepDays: 14 };
-  await site.db.update(project).set({ replay }).where(eq(project.id, own.id));
+  const checkQuestions = { isOn: true, texts: ["Work for two steps"] };
+  await site.db.update(project).set({ replay, checkQuestions }).where(eq(project.id, own.id));
+  const [{ manifest } = {}] = await site.db.select().from(build).where(eq(build.id, preview.buildId));
+  const [first, ...tools] = (manifest as { tools: object[] }).tools;
+  const rests = { ...(manifest as object), tools: [{ ...first, description: "Rests" }, ...tools] };
+  await site.db.update(build).set({ manifest: rests }).where(eq(build.id, preview.buildId));
   await sample();
   await page.reload();
   await section().getByText("No calls were replayed on this version").waitFor();
   await section().getByRole("button", { name: "Replay all again" }).press("Enter");
   await section().getByText("wait to be replayed on this preview").waitFor();
   await replayNow();
-  await section().getByText("1 call of 1 tool: 1 different").waitFor();
+  await section().getByText("1 call of 1 tool: 1 different. 1 question: 1 with another tool").waitFor();
+  const asked = section().getByRole("region", { name: "Questions to a model" });
+  await asked.getByText("Claude was called 4 times, for 4,000 tokens.").waitFor();
+  expect((await asked.getByRole("listitem").allTextContents()).join()).toMatch(
+    /Work for two steps.*Another tool.*chooses no tool instead of.*Production.*\{"steps":2\}.*Preview.*No tool/,
+  );
   const tool = section().getByRole("region", { name: "work" });
   const cells = tool.getByRole("table", { name: "Differences of work" }).getByRole("row").nth(1).getByRole("cell");
   expect((await cells.allTextContents()).join(" ")).toMatch(/another value.*done.*finished/);

@@ -26,6 +26,7 @@ import { jobConcurrency, jobHandlers, tracedJob } from "./jobs/jobs.ts";
 import { WorkerMetrics } from "./metrics.ts";
 import { rebuildLost, roundsOf, scheduledHandlers } from "./recurring.ts";
 import { createOpenReplayServer } from "./replay/open-replay-server.ts";
+import { questionModelOf } from "./replay/question-model.ts";
 import { Disk } from "./retention/disk.ts";
 import { removeLostScratch } from "./retention/files.ts";
 import { retentionRounds } from "./retention/retention.ts";
@@ -172,6 +173,7 @@ async function openParts(config: WorkerConfig, log: Logger) {
     openReplayServer: createOpenReplayServer(
       createSigningKeys({ pool: database.pool, secret: config.secrets.current, issuer: config.dashboardUrl }),
     ),
+    questionModel: questionModelOf(config.chat),
     isolation: driver.host.selfTest,
     serverUrlTemplate: config.serverUrl,
     dashboardUrl: config.dashboardUrl,

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { type ArtifactsConfig, artifactsConfigSchema } from "@towpath/artifacts";
 import { type BackupSchedule, backupScheduleSchema } from "@towpath/backup";
 import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
+import { type ChatModel, chatSettings } from "@towpath/chat/config";
 import { dnsSettings, externalNetworkSettings } from "@towpath/egress";
 import { type RepositoriesKind, repositorySettings } from "@towpath/git";
 import { type GitHubConfig, optionalGitHubConfig } from "@towpath/github";
@@ -42,6 +43,8 @@ const environmentSchema = z.object({
   ...retentionSettings,
   ...serverLimitSettings,
   ...telemetrySettings,
+  TOWPATH_CHAT_MODELS: chatSettings.TOWPATH_CHAT_MODELS,
+  TOWPATH_CHAT_TOKENS_PER_DAY: chatSettings.TOWPATH_CHAT_TOKENS_PER_DAY,
   /** Where `/-/metrics` is served; default: a socket in the run directory. */
   TOWPATH_WORKER_METRICS_PORT: metricsPort,
 });
@@ -81,6 +84,8 @@ export type WorkerConfig = {
   /** Null: this instance sends no mail. */
   readonly mail: MailConfig | null;
   readonly backups: BackupSchedule;
+  /** Of checks of pull requests: the first model is asked the saved questions. */
+  readonly chat: { readonly models: readonly ChatModel[]; readonly tokensPerDay: number };
   /** As it is, for back-ups: a restored instance needs the same settings. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
@@ -134,6 +139,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     retention: retentionConfigFrom(values),
     mail: mail.data,
     backups: backups.data,
+    chat: { models: values.TOWPATH_CHAT_MODELS, tokensPerDay: values.TOWPATH_CHAT_TOKENS_PER_DAY },
     environment,
   };
 }

@@ -1,6 +1,6 @@
 import type { Builder } from "@towpath/builder";
 import type { Context, SourceServices } from "@towpath/core/context";
-import type { OpenReplayServer } from "@towpath/core/delivery/replay";
+import type { OpenReplayServer, QuestionModel } from "@towpath/core/delivery/replay";
 import type { GitHubReporter, PostState } from "@towpath/core/delivery/report";
 import { type JobName, systemClock } from "@towpath/core/ports";
 import type { DatabaseClient } from "@towpath/db";
@@ -23,6 +23,8 @@ export type Services = Omit<JobContext, "db" | "actor" | "clock" | "checked"> & 
   readonly runner: RunnerClient;
   /** Calls servers for the check of a pull request. */
   readonly openReplayServer: OpenReplayServer;
+  /** Is asked saved questions for it; null: none is configured. */
+  readonly questionModel: QuestionModel | null;
   /** Result of the driver's self-test. */
   readonly isolation: () => Promise<Isolation>;
   /** Marks the builds of this process, so that the next worker on this host can tell that it has ended. */

@@ -27,7 +27,7 @@ must be there if the part is used; `generated`: made if it isn't given. JSON, so
   "mail" (dict "existing" $v.mail.existingSecret "used" (or $v.mail.url $v.mail.from $v.mail.existingSecret) "keys" (list
     (dict "key" "TOWPATH_SMTP_URL" "path" "url" "value" $v.mail.url "roles" (list "web" "worker") "required" true)))
   "chat" (dict "existing" $v.chat.existingSecret "used" (or $models $v.chat.existingSecret) "keys" (list
-    (dict "key" "TOWPATH_CHAT_MODELS" "path" "models" "value" $models "roles" (list "web") "required" true)))
+    (dict "key" "TOWPATH_CHAT_MODELS" "path" "models" "value" $models "roles" (list "web" "worker") "required" true)))
   "packageIndex" (dict "existing" $v.packageIndex.existingSecret "used" (or $v.packageIndex.url $v.packageIndex.existingSecret) "keys" (list
     (dict "key" "UV_DEFAULT_INDEX" "path" "url" "value" $v.packageIndex.url "roles" (list "web" "worker") "required" true)))
   "tracing" (dict "existing" $v.tracing.existingSecret "used" (or $v.tracing.headers $v.tracing.existingSecret) "keys" (list

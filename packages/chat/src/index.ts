@@ -1,4 +1,5 @@
 export { ReplyTimedOut } from "./call-tool.ts";
+export { chooseTool } from "./choose-tool.ts";
 export type { ChatModel } from "./config.ts";
 export type { Question } from "./messages.ts";
 export { runTurn } from "./run-turn.ts";

@@ -32,7 +32,9 @@ const plainName = (tool: string) => tool.replace(/[^A-Za-z0-9_-]/g, "_").slice(0
  * A server's tools for a model. They have no `execute`: the turn calls them itself. `left`: names of tools beyond the
  * limits of number and size. Schemas are passed on unchanged and never compiled.
  */
-export function toolsForModel(tools: readonly ManifestTool[]): {
+export function toolsForModel(
+  tools: readonly Pick<ManifestTool, "tool_name" | "title" | "description" | "inputSchema">[],
+): {
   readonly set: ToolSet;
   readonly names: ToolNames;
   readonly left: readonly string[];

@@ -1,5 +1,5 @@
 import { canonical } from "./bound.ts";
-import type { ChoiceInput, ChoiceReport, ComparedChoice, JsonObject, ToolChoice, Verdict } from "./types.ts";
+import type { ChoiceInput, ChoiceReport, ComparedChoice, ToolChoice, Verdict } from "./types.ts";
 
 /**
  * Asks a model each question with the tools of both servers and reports which choices changed. Production's tools are asked
@@ -9,21 +9,36 @@ import type { ChoiceInput, ChoiceReport, ComparedChoice, JsonObject, ToolChoice,
 export async function compareToolChoices(input: ChoiceInput): Promise<ChoiceReport> {
   const begun = performance.now();
   const budget = new Budget(input);
-  const questions: ComparedChoice[] = [];
-  for (const question of input.questions) questions.push(await compareOne(input, question, budget));
+  const compared = new Map<number, ComparedChoice>();
+  const left = input.questions.entries();
+  const work = async () => {
+    for (const [at, question] of left) compared.set(at, await compareOne(input, question, budget));
+  };
+  await Promise.all(Array.from({ length: input.concurrency ?? 1 }, work));
   budget.close();
+  const questions = input.questions.flatMap((_, at) => compared.get(at) ?? []);
   const seconds = Math.round((performance.now() - begun) / 100) / 10;
-  return { verdict: verdictOf(questions), seconds, tokens: budget.tokens, questions };
+  return { verdict: verdictOf(questions), seconds, calls: budget.calls, tokens: budget.tokens, questions };
 }
 
+/** Whether a model would read the same of both lists: names, descriptions and arguments of tools. */
+export const offersSame = (one: ChoiceInput["production"], other: ChoiceInput["production"]): boolean =>
+  canonical(offered(one)) === canonical(offered(other));
+
+const offered = (tools: ChoiceInput["production"]) =>
+  tools.map(({ name, description = "", inputSchema }) => ({ name, description, inputSchema }));
+
 function verdictOf(questions: readonly ComparedChoice[]): Verdict {
-  if (questions.some(({ state }) => state === "different")) return "different";
+  if (questions.some(({ state }) => state === "other-tool" || state === "other-arguments")) return "different";
   return questions.some(({ state }) => state === "same") ? "same" : "inconclusive";
 }
 
-/** Counts tokens, and stops before a question that would probably cost more than is left. */
+/** Counts calls and tokens, and stops before a call that would probably cost more than is left. */
 class Budget {
+  calls = 0;
   tokens = 0;
+  /** Calls that are not answered yet. */
+  #open = 0;
   #dearest = 0;
   readonly #input: ChoiceInput;
   readonly #timeOver = new AbortController();
@@ -36,17 +51,30 @@ class Budget {
     this.signal = AbortSignal.any([input.signal, this.#timeOver.signal]);
   }
 
-  /** Why no question may be asked any more; null while one may. */
+  /** Why the model may not be called any more; null while it may. */
   get ended(): string | null {
     if (this.#input.signal.aborted) return "The check was ended.";
     if (this.#timeOver.signal.aborted) return "The time for questions was used up.";
-    const { tokens } = this.#input.budget;
-    return this.tokens + this.#dearest > tokens || tokens <= 0 ? "The tokens for questions were used up." : null;
+    const { calls, tokens } = this.#input.budget;
+    if (this.calls + this.#open >= calls) return "The calls of the model for questions were used up.";
+    const isDear = this.tokens + (this.#open + 1) * this.#dearest > tokens || tokens <= 0;
+    return isDear ? "The tokens for questions were used up." : null;
   }
 
-  spend(tokens: number): void {
-    this.tokens += tokens;
-    this.#dearest = Math.max(this.#dearest, tokens);
+  /** @throws NotAsked where the model may not be called any more */
+  async spend(ask: () => ReturnType<ChoiceInput["ask"]>): Promise<ToolChoice> {
+    const { ended } = this;
+    if (ended !== null) throw new NotAsked(ended);
+    this.#open += 1;
+    try {
+      const { tokens, ...choice } = await endedBy(this.signal, ask());
+      this.calls += 1;
+      this.tokens += tokens;
+      this.#dearest = Math.max(this.#dearest, tokens);
+      return choice;
+    } finally {
+      this.#open -= 1;
+    }
   }
 
   close(): void {
@@ -58,29 +86,21 @@ class NotAsked extends Error {}
 
 async function compareOne(input: ChoiceInput, question: string, budget: Budget): Promise<ComparedChoice> {
   const nothing = { question, production: null, preview: null };
-  if (canonical(offered(input.production)) === canonical(offered(input.preview))) {
+  if (offersSame(input.production, input.preview)) {
     return { ...nothing, state: "same", text: "Both versions offer the same tools with the same descriptions." };
   }
   try {
     return await compareAnswers(input, question, budget);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const isOver = error instanceof NotAsked || budget.ended !== null;
-    const text = isOver ? (budget.ended ?? reason) : `The model gave no answer: ${reason}`;
-    return { ...nothing, state: isOver ? "not-asked" : "failed", text };
+    if (budget.signal.aborted) return { ...nothing, state: "not-asked", text: budget.ended ?? reason };
+    if (error instanceof NotAsked) return { ...nothing, state: "not-asked", text: reason };
+    return { ...nothing, state: "failed", text: `The model gave no answer: ${reason}` };
   }
 }
 
-const offered = (tools: ChoiceInput["production"]) =>
-  tools.map(({ name, description = "", inputSchema }) => ({ name, description, inputSchema }));
-
 async function compareAnswers(input: ChoiceInput, question: string, budget: Budget): Promise<ComparedChoice> {
-  const ask = async (tools: ChoiceInput["production"]): Promise<ToolChoice> => {
-    if (budget.ended !== null) throw new NotAsked(budget.ended);
-    const answer = await endedBy(budget.signal, input.ask(question, tools, budget.signal));
-    budget.spend(answer.tokens);
-    return { tool: answer.tool, arguments: answer.arguments };
-  };
+  const ask = (tools: ChoiceInput["production"]) => budget.spend(() => input.ask(question, tools, budget.signal));
   const production = await ask(input.production);
   const again = await ask(input.production);
   const known = { question, production, preview: null };
@@ -92,39 +112,37 @@ async function compareAnswers(input: ChoiceInput, question: string, budget: Budg
     };
   }
   const preview = await ask(input.preview);
-  const first = changeOf([production, again], preview);
-  if (first === null) return { ...known, preview, state: "same", text: `The model chose ${named(preview)} with both.` };
+  if (changeOf([production, again], [preview]) === null)
+    return { ...known, preview, state: "same", text: `The model chose ${named(preview)} with both.` };
   const previewAgain = await ask(input.preview);
-  if (preview.tool !== previewAgain.tool || changeOf([production, again], previewAgain) === null) {
-    return {
-      ...known,
-      preview,
-      state: "unstable",
-      text: "With the preview's tools the model chose in different ways.",
-    };
-  }
-  return { ...known, preview, state: "different", text: first };
+  const change = changeOf([production, again], [preview, previewAgain]);
+  if (preview.tool === previewAgain.tool && change !== null) return { ...known, preview, ...change };
+  return { ...known, preview, state: "unstable", text: "With the preview's tools the model chose in different ways." };
 }
 
 const named = ({ tool }: ToolChoice) => tool ?? "no tool";
 
-/** In words what of a choice changed: the tool, or arguments that production's two choices agree on. Null: nothing. */
-function changeOf(production: readonly ToolChoice[], preview: ToolChoice): string | null {
-  const [first] = production;
-  if (first === undefined) return null;
-  if (first.tool !== preview.tool) return `The model now chooses ${named(preview)} instead of ${named(first)}.`;
-  const all = production.map((choice) => choice.arguments ?? {});
-  const now = preview.arguments ?? {};
-  const keys = [...new Set([...all, now].flatMap((each) => Object.keys(each)))].sort();
+/** What changed: the tool, or arguments on which the choices of each side agree. Null: nothing. */
+function changeOf(
+  production: readonly ToolChoice[],
+  preview: readonly ToolChoice[],
+): Pick<ComparedChoice, "state" | "text"> | null {
+  const [[was], [is]] = [production, preview];
+  if (was === undefined || is === undefined) return null;
+  if (was.tool !== is.tool) {
+    return { state: "other-tool", text: `The model now chooses ${named(is)} instead of ${named(was)}.` };
+  }
+  const keys = [...new Set([...production, ...preview].flatMap((each) => Object.keys(each.arguments ?? {})))].sort();
   const changed = keys.filter((key) => {
-    const values = new Set(all.map((each) => spelling(each, key)));
-    return values.size === 1 && !values.has(spelling(now, key));
+    const [before, after] = [production, preview].map((side) => [...new Set(side.map((each) => spelling(each, key)))]);
+    return before?.length === 1 && after?.length === 1 && before[0] !== after[0];
   });
   if (changed.length === 0) return null;
-  return `The model still chooses ${named(preview)}, with other values of ${changed.join(", ")}.`;
+  const text = `The model still chooses ${named(is)}, with other values of ${changed.join(", ")}.`;
+  return { state: "other-arguments", text };
 }
 
-const spelling = (values: JsonObject, key: string) => canonical(values[key]).trim().toLowerCase();
+const spelling = ({ arguments: given }: ToolChoice, key: string) => canonical(given?.[key]).trim().toLowerCase();
 
 /** The promise, or a rejection as soon as the signal aborts. */
 function endedBy<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {

@@ -1,9 +1,12 @@
 export { chooseCalls } from "./choose-calls.ts";
-export { compareToolChoices } from "./compare-tool-choices.ts";
+export { compareToolChoices, offersSame } from "./compare-tool-choices.ts";
 export { replayCalls } from "./replay-calls.ts";
 export type {
   AskServer,
   CallAnswer,
+  ChoiceReport,
+  JsonObject,
   OfferedTool,
   SampledCall,
+  ToolChoice,
 } from "./types.ts";

@@ -107,7 +107,7 @@ export interface OfferedTool {
   readonly inputSchema: JsonObject;
 }
 
-/** What a model chose. `tool`: null where it answered without any. `tokens`: what the question cost. */
+/** What a model chose. `tool`: null where it answered without any. */
 export interface ToolChoice {
   readonly tool: string | null;
   readonly arguments: JsonObject | null;
@@ -117,18 +117,21 @@ export interface ChoiceInput {
   readonly questions: readonly string[];
   readonly production: readonly OfferedTool[];
   readonly preview: readonly OfferedTool[];
-  /** A rejection counts as a question without an answer. */
+  /** A rejection counts as a question without an answer. `tokens`: what the question cost. */
   readonly ask: (
     question: string,
     tools: readonly OfferedTool[],
     signal: AbortSignal,
   ) => Promise<ToolChoice & { readonly tokens: number }>;
-  readonly budget: { readonly tokens: number; readonly seconds: number };
+  /** `calls`: of the model, three or four for each question. */
+  readonly budget: { readonly calls: number; readonly seconds: number; readonly tokens: number };
   readonly signal: AbortSignal;
+  /** Questions under way at once; 1 by default. */
+  readonly concurrency?: number;
 }
 
 /** `unstable`: the model chooses differently with the same tools, so nothing follows. */
-type ChoiceState = "same" | "different" | "unstable" | "failed" | "not-asked";
+type ChoiceState = "same" | "other-tool" | "other-arguments" | "unstable" | "failed" | "not-asked";
 
 export interface ComparedChoice {
   readonly question: string;
@@ -143,6 +146,8 @@ export interface ComparedChoice {
 export interface ChoiceReport {
   readonly verdict: Verdict;
   readonly seconds: number;
+  /** Calls of the model that it answered. */
+  readonly calls: number;
   readonly tokens: number;
   readonly questions: readonly ComparedChoice[];
 }

@@ -56,13 +56,13 @@ export async function checkChange(
       production: await production.listTools(),
       preview: await preview.listTools(),
       ask: async (question, tools) => ({ tool: chooseByWords(question, tools), arguments: null, tokens: 1 }),
-      budget: { tokens: 1000, seconds: 10 },
+      budget: { calls: 1000, seconds: 10, tokens: 1000 },
       signal,
     });
     const found = report.tools.flatMap(({ tool, differences }) =>
       differences.filter(({ counts }) => counts).map(({ text, was, is }) => `${tool}: ${text} (${was} → ${is})`),
     );
-    const chosen = choices.questions.filter(({ state }) => state === "different").map(({ text }) => text);
+    const chosen = choices.questions.filter(({ state }) => state.startsWith("other-")).map(({ text }) => text);
     return {
       isDifferent: report.verdict === "different" || choices.verdict === "different",
       isInconclusive: report.verdict === "inconclusive",

@@ -25,8 +25,9 @@ export const releaseCommands = {
   replay: {
     arguments: "NAME BRANCH",
     text:
-      "Shows how the live preview of a branch answered calls of production, beside production, and what became different; " +
-      "waits while they are replayed. Exits with 1 where answers are different.",
+      "Shows how the live preview of a branch answered calls of production, beside production, and what became different, and " +
+      "which tools a model chose for the saved questions; waits while it is found out. Exits with 1 where answers or choices " +
+      "are different.",
     options: { again: flag("replays them again first"), ...common },
     examples: ["replay my-server-one new-tool", "replay my-server-one new-tool --again"],
   },
@@ -54,7 +55,7 @@ export const releaseCommands = {
   },
 } as const satisfies Record<string, CommandSpec>;
 
-/** Of `settings`: how calls of production are replayed on previews. */
+/** Of `settings`: how calls of production are replayed on previews, and what a model is asked. */
 export const replaySetting = {
   replay: oneOf(
     "CHOICE",
@@ -63,6 +64,15 @@ export const replaySetting = {
   ),
   "replay-tool": {
     ...value("TOOL", "a tool that is replayed although it isn't marked as read-only; empty: none"),
+    multiple: true,
+  },
+  questions: oneOf(
+    "CHOICE",
+    ["on", "off"],
+    "asks a model the saved questions with the tools of previews and production",
+  ),
+  question: {
+    ...value("TEXT", "a question to a model; those that are passed replace the saved ones; empty: none"),
     multiple: true,
   },
 } as const;

@@ -159,8 +159,8 @@ function createFromFiles(
 async function finish(api: Api, buildId: string, name: string, { settings }: ExportDocument): Promise<void> {
   const { description, watchPaths, failOnBreakingChanges, isPublic, errorsPerHour, ...more } = settings;
   const { identityAssertion, sleepingLists, keepsData, callerInstances, callerProbe } = more;
-  const { keepResultsMinutes, unattendedMinutes, replay } = more;
-  const calls = { keepResultsMinutes, unattendedMinutes, replay };
+  const { keepResultsMinutes, unattendedMinutes, replay, checkQuestions } = more;
+  const calls = { keepResultsMinutes, unattendedMinutes, replay, checkQuestions };
   const callers = { identityAssertion, sleepingLists, errorsPerHour, callerInstances, callerProbe, ...calls };
   const later = { description, failOnBreakingChanges, isPublic, keepsData, ...callers };
   // Relative to a repository that only a history brings along.

@@ -47,6 +47,22 @@ const view: ReplayView = {
     ],
     notCompared: [{ tool: "slow", calls: 3, reason: "seconds", text: "The time was used up." }],
   },
+  questions: {
+    verdict: "different",
+    model: "Claude",
+    seconds: 3,
+    calls: 4,
+    tokens: 4200,
+    questions: [
+      {
+        question: "Will it rain in Oslo?",
+        state: "other-tool",
+        production: { tool: "forecast", arguments: '{"city":"Oslo"}' },
+        preview: { tool: null, arguments: null },
+        text: "The model now chooses no tool instead of forecast.",
+      },
+    ],
+  },
 };
 const project = {
   name: "weather",
@@ -67,17 +83,17 @@ const project = {
 async function openTerminal(states: readonly ReplayView["state"][]) {
   const asked: string[] = [];
   const left = [...states];
-  let setting: unknown = null;
+  let setting: object = { replay: null };
   const standIn = await startStandIn(async (request, response) => {
     let body = "";
     for await (const piece of request) body += String(piece);
     asked.push(`${request.method} ${request.url?.split("?")[0]} ${body}`.trim());
-    if (request.method === "PATCH") setting = JSON.parse(body).replay;
+    if (request.method === "PATCH") setting = { ...setting, ...JSON.parse(body) };
     const answer = request.url?.includes("/deployments")
       ? { data: [deployed] }
       : request.url?.endsWith("/replay")
         ? { ...view, state: request.method === "POST" ? "waiting" : (left.shift() ?? "done") }
-        : { ...project, replay: setting };
+        : { ...project, ...setting };
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify(answer));
   });
@@ -98,6 +114,9 @@ test("CAP-4 the terminal replays again, waits, prints what became different, and
   expect(await replay(["weather", "topic", "--again", ...more])).toBe(1);
   expect(text()).toMatch(/1 different[\s\S]*other environment variables[\s\S]*city is gone\.\s+production "Oslo"/);
   expect(text()).toContain("slow, 3 not compared: The time was used up.");
+  expect(text()).toMatch(
+    /Claude, 4 calls, 4,200 tokens\s+Will it rain in Oslo\?\s+The model now chooses no tool instead of forecast\.\s+production forecast \{"city":"Oslo"\}\s+preview\s+no tool/,
+  );
   const path = `/api/v1/builds/${deployed.id}/replay`;
   expect(asked.slice(1)).toEqual([`POST ${path}`, `GET ${path}`, `GET ${path}`]);
 });
@@ -116,4 +135,21 @@ test("CAP-4 the terminal switches replays on, requires same answers, marks tools
   await expect(settings(["weather", "--replay", "maybe", ...more])).rejects.toThrow(
     "--replay must be on, required or off",
   );
+});
+
+test("CAP-4 the terminal saves questions to a model, asks them or not, and keeps what isn't named", async () => {
+  const { asked, text, more } = await openTerminal([]);
+  await settings(["weather", "--questions", "on", "--question", "Rain?", "--question", "Wind?", ...more]);
+  expect(text()).toContain("asked 2 questions on previews");
+  await settings(["weather", "--questions", "off", ...more]);
+  expect(text()).toContain("not asked; 2 questions saved");
+  await settings(["weather", "--question=", ...more]);
+  expect(asked.filter((each) => each.startsWith("PATCH"))).toEqual(
+    [
+      { isOn: true, texts: ["Rain?", "Wind?"] },
+      { isOn: false, texts: ["Rain?", "Wind?"] },
+      { isOn: false, texts: [] },
+    ].map((checkQuestions) => `PATCH /api/v1/projects/weather ${JSON.stringify({ checkQuestions })}`),
+  );
+  await expect(settings(["weather", "--questions", "maybe", ...more])).rejects.toThrow("--questions must be on or off");
 });

@@ -4,12 +4,13 @@ import { parse } from "../commands/parse.ts";
 import { commitText, listDeployments } from "../deployments/deployments.ts";
 import { type Api, connectApi } from "../instance/api.ts";
 import { bold, CommandError, dim, green, output, plain, print, yellow } from "../terminal/terminal.ts";
+import { printQuestions } from "./print-questions.ts";
 
 const pauseMs = 1000;
 
 /**
- * `towpath replay NAME BRANCH`: how the live preview of a branch answered production's calls. Waits for a replay that runs.
- * Exits with 1 where the answers are different.
+ * `towpath replay NAME BRANCH`: how the live preview of a branch answered production's calls, and which tools a model chose
+ * for the saved questions. Waits for a replay that runs. Exits with 1 where answers or choices are different.
  */
 export async function replay(args: string[]): Promise<number> {
   const { values, positionals } = parse("replay", args);
@@ -35,7 +36,7 @@ async function ended(api: Api, path: string): Promise<ReplayView> {
   }
 }
 
-function printReplay({ state, text, verdict, remarks, report }: ReplayView): void {
+function printReplay({ state, text, verdict, remarks, report, questions }: ReplayView): void {
   const color = verdict === "same" ? green : verdict === "different" ? yellow : plain;
   print(state === "done" ? color(text) : text);
   for (const remark of remarks) print(plain(remark));
@@ -51,4 +52,5 @@ function printReplay({ state, text, verdict, remarks, report }: ReplayView): voi
   }
   for (const { tool, calls, text: why } of report?.notCompared ?? [])
     print(dim(`\n${plain(tool)}, ${calls} not compared: ${plain(why)}`));
+  if (questions) printQuestions(questions);
 }

@@ -23,6 +23,7 @@ const projectSchema = z.looseObject({
   /** Absent in earlier instances. */
   callerProbe: z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) }).nullish(),
   replay: z.looseObject({ tools: z.array(z.string()), isRequired: z.boolean() }).nullish(),
+  checkQuestions: z.looseObject({ isOn: z.boolean(), texts: z.array(z.string()) }).optional(),
   data: z.object({ usedBytes: z.number(), capacityBytes: z.number() }).nullish(),
   ownSignIn: z.boolean().nullable(),
   package: z.object({ name: z.string(), follows: z.boolean() }).nullable(),
@@ -43,7 +44,7 @@ export async function settings(args: string[]): Promise<number> {
   const api = await connectApi(values);
   const path = projectPath(name);
   const before = await api.call("GET", path, projectSchema);
-  const changes = { ...asked, replay: replayOf(values, before) };
+  const changes = { ...asked, replay: replayOf(values, before), checkQuestions: questionsOf(values, before) };
   const isOfProject = Object.values(changes).some((value) => value !== undefined);
   const sourceBefore = await readSource(api, path, before);
   // First: only this can be refused by a host elsewhere, and then nothing has changed.
@@ -138,6 +139,28 @@ function replayText({ replay }: Project): string {
   return `replayed on previews${rule}${also}`;
 }
 
+/** The setting with what was passed of it; undefined: nothing. @throws UsageError */
+function questionsOf(
+  { questions: given, question: texts }: ReturnType<typeof parse<"settings">>["values"],
+  { checkQuestions: before }: Project,
+) {
+  if (given === undefined && texts === undefined) return undefined;
+  if (given !== undefined && given !== "on" && given !== "off")
+    throw new UsageError(`--questions must be on or off, not ${given}.`);
+  return {
+    ...before,
+    ...(given !== undefined && { isOn: given === "on" }),
+    ...(texts !== undefined && { texts: texts.filter((text) => text !== "") }),
+  };
+}
+
+function questionsText({ checkQuestions }: Project): string {
+  const count = checkQuestions?.texts.length ?? 0;
+  const amount = count === 1 ? "1 question" : `${count} questions`;
+  if (!checkQuestions?.isOn) return dim(count === 0 ? "not asked" : `not asked; ${amount} saved`);
+  return count === 0 ? "asked, but no question is saved" : `asked ${amount} on previews`;
+}
+
 const probeText = ({ tool, arguments: given }: NonNullable<Project["callerProbe"]>) =>
   plain(Object.keys(given).length === 0 ? tool : `${tool} ${JSON.stringify(given)}`);
 
@@ -200,6 +223,7 @@ function settingLines(project: Project, { found, source: repository }: Found): L
       requirements: project.requirements ?? dim("found in the repository"),
       "pull requests": project.failOnBreakingChanges ? "a check fails that breaks calls" : "checks list what changes",
       "production's calls": replayText(project),
+      "a model": questionsText(project),
       "root directory": project.rootDirectory ?? dim("the repository's"),
       "watch paths": project.watchPaths.map(plain).join(", ") || dim("none: every push builds"),
     }),

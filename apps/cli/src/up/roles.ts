@@ -48,8 +48,9 @@ const passesThrough = (name: string) =>
   name !== "TOWPATH_RUNNER_LISTEN" &&
   (inherited.includes(name) || /^(TOWPATH_|GITHUB_(APP|CLIENT|WEBHOOK|URL|API)|UV_)/.test(name));
 
-/** Hold keys that no other process needs. */
-const isForWebOnly = (name: string) => name.startsWith("TOWPATH_CHAT_") || name === "TOWPATH_OPERATOR_TOKEN";
+/** Hold keys that no other process needs: of models, which web and worker ask, and of the operator. */
+const isForModels = (name: string) => name.startsWith("TOWPATH_CHAT_");
+const isForFew = (name: string) => isForModels(name) || name === "TOWPATH_OPERATOR_TOKEN";
 
 export type Surroundings = {
   readonly options: UpOptions;
@@ -61,8 +62,10 @@ export type Surroundings = {
   readonly environment: Environment;
 };
 
-/** Of the web, and of the other roles: the operator's settings, overridden by those that `up` resolved. */
-export function environmentsOf(surroundings: Surroundings): Readonly<Record<"web" | "others", Record<string, string>>> {
+/** Of the roles: the operator's settings, overridden by those that `up` resolved. */
+export function environmentsOf(
+  surroundings: Surroundings,
+): Readonly<Record<"web" | "worker" | "others", Record<string, string>>> {
   const { options, identity, environment } = surroundings;
   const given = Object.fromEntries(
     Object.entries(environment).filter(
@@ -74,7 +77,7 @@ export function environmentsOf(surroundings: Surroundings): Readonly<Record<"web
     TOWPATH_SECRET: identity.secret,
     TOWPATH_PREVIOUS_SECRETS: identity.previousSecrets.join(","),
     TOWPATH_UV: surroundings.uv,
-    ...Object.fromEntries(Object.entries(given).filter(([name]) => !isForWebOnly(name))),
+    ...Object.fromEntries(Object.entries(given).filter(([name]) => !isForFew(name))),
     TOWPATH_URL: url,
     TOWPATH_SERVER_URL: surroundings.serverUrl,
     TOWPATH_HOST: options.host,
@@ -87,8 +90,9 @@ export function environmentsOf(surroundings: Surroundings): Readonly<Record<"web
     TOWPATH_DATA_DIR: options.dataDirectory,
     TOWPATH_RUN_DIR: options.runDirectory,
   };
-  const forWeb = Object.fromEntries(Object.entries(given).filter(([name]) => isForWebOnly(name)));
-  return { web: { ...others, ...forWeb }, others };
+  const only = (isFor: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(given).filter(([name]) => isFor(name)));
+  return { web: { ...others, ...only(isForFew) }, worker: { ...others, ...only(isForModels) }, others };
 }
 
 type Started = {
@@ -108,6 +112,6 @@ export function rolesOf({ commands, sockets, ...surroundings }: Surroundings & S
     roleOf("gateway", { socket: sockets.gateway }),
     // After SIGTERM its servers would keep running, for the next runner.
     roleOf("runner", { stopSignal: "SIGINT", runsAlone: true }),
-    roleOf("worker"),
+    roleOf("worker", { env: environments.worker }),
   ];
 }

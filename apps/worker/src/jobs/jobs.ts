@@ -55,7 +55,7 @@ export function jobConcurrency(builds: BuildConcurrency): Pick<WorkerOptions, "c
       "repository.leave": 1,
       // They wait for the mail server.
       "mail.send": 4,
-      // They wait for servers, for two minutes at most.
+      // They wait for servers and a model, for two minutes at most.
       "calls.replay": 3,
       "build.run": builds.maxBuilds,
     },

@@ -4,12 +4,12 @@ import { jobContext, type Services } from "../services.ts";
 /** Pause while another worker has the replay, or its claim on it has not run out. */
 const busyPauseMs = 5000;
 
-/** Replays production's sampled calls on a preview (CAP-4). */
+/** Replays production's sampled calls on a preview, and asks a model the saved questions (CAP-4). */
 export async function replaySampledCalls(services: Services, replayId: string, signal: AbortSignal): Promise<void> {
-  const { openReplayServer: openServer, queue } = services;
+  const { openReplayServer: openServer, questionModel: model, queue } = services;
   const outcome = await runReplay({
     ctx: jobContext(services, "calls.replay"),
-    input: { replayId, openServer, signal },
+    input: { replayId, openServer, model, signal },
   });
   // The queue gives it to another worker.
   if (signal.aborted) signal.throwIfAborted();

@@ -175,6 +175,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
       ask: () => Promise.reject(new Error("these tests replay no calls")),
       close: async () => {},
     }),
+    questionModel: null,
     deliverMail: async () => Promise.reject(new Error("these tests send no mail")),
     builder,
     runner,

@@ -60,15 +60,16 @@ export const chatTurn = pgTable(
 
 export const chatTurnRetention: RetentionRule = { until: "owner" };
 
-/** Each turn's use of a model. It outlives its chat: deleting one restores no allowance. */
+/** What a turn or a check has used of a model. It outlives its chat: deleting one restores no allowance. */
 export const chatUsage = pgTable(
   "chat_usage",
   {
-    /** The turn's. */
+    /** Of a turn: the turn's. */
     id: uuid().primaryKey(),
     organizationId: ownedBy(() => organization.id),
     projectId: uuid().notNull(),
-    userId: uuid().notNull(),
+    /** Null: the check of a pull request (CAP-4). */
+    userId: uuid(),
     model: text().notNull(),
     inputTokens: integer().notNull().default(0),
     outputTokens: integer().notNull().default(0),

@@ -59,6 +59,8 @@ export const project = pgTable(
     callerProbe: jsonb(),
     /** `ReplaySetting` of core: how calls of production are replayed on previews (CAP-4); null: none is sampled. */
     replay: jsonb(),
+    /** `CheckQuestions` of core: what a model is asked with production's and a preview's tools (CAP-4); null: nothing. */
+    checkQuestions: jsonb(),
     /** off | stable | always: whether gateways answer lists from `recorded_answers` while the server is asleep (GW-12). */
     sleepingLists: text().notNull().default("off"),
     /** How long results of calls are kept that lost their client or have a key (CAP-2); 0: they aren't. */

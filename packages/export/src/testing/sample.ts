@@ -42,6 +42,7 @@ export const sampleDocument: ExportDocument = {
     keepResultsMinutes: 10,
     unattendedMinutes: 60,
     replay: null,
+    checkQuestions: { isOn: true, texts: ["Will it rain?"], calls: 40, seconds: 30, tokens: 50_000 },
   },
   access: null,
   variables: [

@@ -99,7 +99,7 @@ async function countUse(tx: Transaction, use: Use, limits: ChatLimits): Promise<
   // One at a time for each person: otherwise questions sent at once would all pass the limits.
   await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`chat:${use.userId}`}, 0))`);
   await checkPerson(tx, use.userId, limits, use.time);
-  await checkOrganization(tx, use.organizationId, limits, use.time);
+  await checkOrganization(tx, use.organizationId, limits.tokensPerDay, use.time);
   await tx.insert(chatUsage).values(use);
 }
 
@@ -154,7 +154,8 @@ async function checkPerson(tx: Transaction, userId: string, limits: ChatLimits, 
     throw new TowpathError("limit_reached", `${maxAtOnce} of your chats are answering. Wait for one, or stop it.`);
 }
 
-async function checkOrganization(tx: Transaction, organizationId: string, limits: ChatLimits, now: Date) {
+/** @throws TowpathError `limit_reached` once an organization has used its tokens of a day */
+export async function checkOrganization(tx: Transaction, organizationId: string, tokensPerDay: number, now: Date) {
   const since = new Date(now.getTime() - 24 * hourMs);
   const [used] = await tx
     .select({
@@ -162,10 +163,10 @@ async function checkOrganization(tx: Transaction, organizationId: string, limits
     })
     .from(chatUsage)
     .where(and(eq(chatUsage.organizationId, organizationId), gte(chatUsage.time, since)));
-  if ((used?.tokens ?? 0) < limits.tokensPerDay) return;
+  if ((used?.tokens ?? 0) < tokensPerDay) return;
   throw new TowpathError(
     "limit_reached",
-    `Your organization has used ${limits.tokensPerDay.toLocaleString("en")} tokens within 24 hours, which is the limit. ` +
+    `Your organization has used ${tokensPerDay.toLocaleString("en")} tokens within 24 hours, which is the limit. ` +
       "Ask again later, or ask the operator to raise it.",
   );
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkQuestionsSchema } from "../../projects/project/check-questions.schema.ts";
 import {
   argumentsSchema,
   authModeSchema,
@@ -54,6 +55,7 @@ const exportedSettingsSchema = z.object({
   keepResultsMinutes: keepResultsMinutesSchema.default(10),
   unattendedMinutes: unattendedMinutesSchema.default(60),
   replay: replaySettingSchema.nullable().default(null),
+  checkQuestions: checkQuestionsSchema.prefault({}),
 });
 
 /** `towpath.json` of an export (OPS-8): the server without code and without values of variables. */

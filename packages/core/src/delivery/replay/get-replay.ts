@@ -15,7 +15,7 @@ import { mayCallServer } from "../../calling/access/internal.ts";
 import type { Call, Context, ProjectAccess } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { isId } from "../../input/index.ts";
-import { replaySettingOf } from "../../projects/project/internal.ts";
+import { checkSettingOf } from "../../projects/project/internal.ts";
 import { authorizeBuild } from "../build/index.ts";
 import type { ReplayView } from "./replay.schema.ts";
 import { absentReplay, type ReplayRow, replayView } from "./replay.view.ts";
@@ -100,7 +100,7 @@ async function readState(ctx: Context, buildId: string) {
     .select()
     .from(callReplay)
     .where(and(eq(callReplay.branchId, branchId), eq(callReplay.commitSha, commitSha)));
-  const setting = replaySettingOf(found.project);
+  const setting = checkSettingOf(found.project);
   return { ...found, replay, setting, isLive: found.live !== null };
 }
 

@@ -7,14 +7,25 @@ import type { Context } from "../../context/index.ts";
 /** As of the gateway's. */
 const maxBytes = 24 * 1024 * 1024;
 
+/** Of JSON: removes values of variables; `withoutSecrets` also removes members that are named like secrets. */
+export type Redaction = {
+  readonly values: <Value>(json: Value) => Value;
+  readonly withoutSecrets: <Value>(json: Value) => Value;
+  /** The server with answers that are redacted. */
+  readonly answers: (ask: AskServer) => AskServer;
+};
+
+/** Null: the variables are too large to be searched for. */
+export type ReadRedaction = () => Promise<Redaction | null>;
+
 /**
  * Removes the values of both deployments' variables from answers, and members that are named like secrets: what is compared,
- * stored and shown has none. Null: the variables are too large to be searched for. The audit log has the decryption.
+ * stored, shown and sent to a model has none. The audit log has the decryption.
  */
 export async function readRedaction(
   ctx: Context<"secrets">,
   of: { readonly organizationId: string; readonly projectId: string; readonly deploymentIds: readonly string[] },
-): Promise<((ask: AskServer) => AskServer) | null> {
+): Promise<Redaction | null> {
   const { organizationId, projectId } = of;
   const redactors: Redactor[] = [];
   for (const deploymentId of of.deploymentIds) {
@@ -32,15 +43,20 @@ export async function readRedaction(
     redactors.push(redactor);
   }
   const text = (value: string) => redactors.reduce((kept, redactor) => redactor.text(kept), value);
-  const json = (value: unknown) =>
-    redactors.reduce((kept, redactor) => redactor.json(kept), withoutSecretMembers(value));
-  return (ask) => async (call, signal) => redacted(await ask(call, signal), { text, json });
+  const values = <Value>(json: Value) => redactors.reduce<unknown>((kept, each) => each.json(kept), json) as Value;
+  const withoutSecrets = <Value>(json: Value) => values(withoutSecretMembers(json) as Value);
+  const redact = { text, json: withoutSecrets };
+  return {
+    values,
+    withoutSecrets,
+    answers: (ask) => async (call, signal) => redacted(await ask(call, signal), redact),
+  };
 }
 
-type Redact = { readonly text: (value: string) => string; readonly json: (value: unknown) => unknown };
+type Redact = { readonly text: (value: string) => string; readonly json: Redaction["withoutSecrets"] };
 
 function redacted(answer: CallAnswer, { text, json }: Redact): CallAnswer {
-  if (answer.kind === "result") return { ...answer, result: json(answer.result) as typeof answer.result };
+  if (answer.kind === "result") return { ...answer, result: json(answer.result) };
   return answer.kind === "error"
     ? { ...answer, message: text(answer.message) }
     : { ...answer, reason: text(answer.reason) };

@@ -1,4 +1,4 @@
-import type { AskServer } from "@towpath/replay";
+import type { AskServer, OfferedTool, ToolChoice } from "@towpath/replay";
 
 /** A server as callers reach it. `authMode`: of its project. */
 export type ReplayTarget = { readonly url: string; readonly projectId: string; readonly authMode: string };
@@ -8,3 +8,20 @@ export type ReplayTarget = { readonly url: string; readonly projectId: string; r
  * rejects.
  */
 export type OpenReplayServer = (target: ReplayTarget) => { readonly ask: AskServer; close(): Promise<void> };
+
+/** The model that saved questions are asked of. */
+export type QuestionModel = {
+  /** As the operator named it. */
+  readonly name: string;
+  /** What an organization may use of models within 24 hours, with its chats. */
+  readonly tokensPerDay: number;
+  /**
+   * Which tool it would call first; none is called.
+   *
+   * @throws an Error whose message is for people
+   */
+  choose(
+    asked: { readonly question: string; readonly tools: readonly OfferedTool[] },
+    signal: AbortSignal,
+  ): Promise<ToolChoice & { readonly inputTokens: number; readonly outputTokens: number }>;
+};

@@ -56,6 +56,34 @@ const replayReportSchema = z.object({
     .readonly(),
 });
 
+const choiceSchema = z.object({
+  tool: z.string().nullable().describe("null: it called none"),
+  arguments: z.string().nullable().describe("JSON, cut"),
+});
+
+/** `ChoiceReport` of packages/replay. */
+const questionReportSchema = z.object({
+  verdict: verdictSchema,
+  model: z.string().nullable().describe("null: no model was asked"),
+  seconds: z.number(),
+  calls: count.describe("of the model"),
+  tokens: count.describe("of input and output"),
+  questions: z
+    .array(
+      z.object({
+        question: z.string(),
+        state: z
+          .enum(["same", "other-tool", "other-arguments", "unstable", "failed", "not-asked"])
+          .describe("`unstable`: it chooses in different ways with the same tools, so nothing follows"),
+        production: choiceSchema.nullable(),
+        preview: choiceSchema.nullable(),
+        text: z.string().describe("for people"),
+      }),
+    )
+    .readonly(),
+});
+export type QuestionReport = z.output<typeof questionReportSchema>;
+
 const versionSchema = z.object({ buildId: z.string(), commitSha: z.string() });
 
 /** What is stored of a replay that has ended. */
@@ -64,8 +92,12 @@ export const replayDocumentSchema = z.object({
   production: versionSchema.nullable(),
   /** Why nothing was replayed, or what may explain differences; sentences for people. */
   remarks: z.array(z.string()).readonly(),
+  /** Whether the settings asked for calls. Documents of earlier releases lack it. */
+  isReplayed: z.boolean().default(true),
   /** Null: nothing was replayed. */
   report: replayReportSchema.nullable(),
+  /** Null: the settings ask none. Documents of earlier releases lack it. */
+  questions: questionReportSchema.nullable().default(null),
 });
 export type ReplayDocument = z.output<typeof replayDocumentSchema>;
 
@@ -77,16 +109,21 @@ export const replayViewSchema = z.object({
     ),
   /** What the state or the verdict means. */
   text: z.string().describe("for people"),
-  verdict: verdictSchema.nullable(),
+  verdict: verdictSchema
+    .nullable()
+    .describe("of calls and questions together; `report` and `questions` have their own"),
   calls: count.describe("that were compared"),
   different: count.describe("of these"),
   tools: count.describe("that they called"),
-  isRequired: z.boolean().describe("whether the check fails where answers are different"),
+  isRequired: z.boolean().describe("whether the check fails where answers or choices are different"),
   mayReplay: z.boolean().describe("whether you may have calls replayed on it now"),
   requestedAt: z.iso.datetime().nullable(),
   endedAt: z.iso.datetime().nullable(),
   production: versionSchema.nullable(),
   remarks: z.array(z.string()).readonly(),
   report: replayReportSchema.nullable(),
+  questions: questionReportSchema
+    .nullable()
+    .describe("which tools a model chose for the saved questions; null: none are asked"),
 });
 export type ReplayView = z.output<typeof replayViewSchema>;

@@ -123,7 +123,7 @@ const heldBy = (what: () => Promise<unknown> | null, more: ReturnType<typeof ser
 });
 
 const run = async (replayId: string, more: ReturnType<typeof servers>, signal = new AbortController().signal) =>
-  runReplay({ ctx: job(), input: { replayId, openServer: more.openServer, signal } });
+  runReplay({ ctx: job(), input: { replayId, openServer: more.openServer, model: null, signal } });
 
 const report = async (name: string) =>
   reportBranch({

@@ -3,7 +3,7 @@ import { callReplay, project } from "@towpath/db/schema";
 import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { Context } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
-import { replaySettingOf } from "../../projects/project/internal.ts";
+import { checkSettingOf } from "../../projects/project/internal.ts";
 import { type BranchRow, findFork } from "../branch/index.ts";
 import type { BuildRow } from "../build/internal.ts";
 
@@ -14,7 +14,8 @@ export async function enqueueReplay(tx: Transaction, ctx: Context, replay: { id:
 }
 
 /**
- * Has production's sampled calls replayed on a preview that has just gone live, if the project asks for it (CAP-4). Each
+ * Has production's sampled calls replayed on a preview that has just gone live, and saved questions asked, if the project asks
+ * for either (CAP-4). Each
  * commit of a branch is replayed once; a newer one takes the place of one that waits or runs. Nothing of a fork is:
  * production's data would reach the code of strangers. Under the lock of the branch.
  */
@@ -25,7 +26,7 @@ export async function requestReplay(
 ): Promise<void> {
   if (branch.isDefault) return;
   const [owner] = await tx.select().from(project).where(eq(project.id, build.projectId));
-  if (!owner || replaySettingOf(owner) === null || (await findFork(tx, branch.id))) return;
+  if (!owner || checkSettingOf(owner) === null || (await findFork(tx, branch.id))) return;
   await tx
     .update(callReplay)
     .set({ state: "replaced", claimedUntil: null })

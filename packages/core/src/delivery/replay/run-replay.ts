@@ -4,14 +4,15 @@ import { replayCalls } from "@towpath/replay";
 import { and, eq, lt, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
 import type { Call, Context } from "../../context/index.ts";
-import { replaySettingOf } from "../../projects/project/internal.ts";
+import { checkSettingOf } from "../../projects/project/internal.ts";
 import type { ReplaySetting } from "../../projects/project/replay.schema.ts";
 import { enqueueReport } from "../branch/index.ts";
+import { askQuestions } from "./ask-questions.ts";
 import { chooseSample, type LiveVersion, readLive, variablesRemark } from "./gather-replay.ts";
-import { readRedaction } from "./redact-answers.ts";
-import type { OpenReplayServer } from "./replay.port.ts";
+import { type ReadRedaction, readRedaction } from "./redact-answers.ts";
+import type { OpenReplayServer, QuestionModel } from "./replay.port.ts";
 import type { ReplayDocument } from "./replay.schema.ts";
-import type { ReplayRow } from "./replay.view.ts";
+import { overallVerdict, type ReplayRow } from "./replay.view.ts";
 
 /** A worker says so often that it still replays. */
 const renewMs = 1000;
@@ -26,12 +27,15 @@ type RunReplayOutcome = "done" | "busy" | "over";
 type RunInput = {
   readonly replayId: string;
   readonly openServer: OpenReplayServer;
+  /** Null: none is configured. */
+  readonly model: QuestionModel | null;
   /** Aborted when the worker stops: the replay then waits for another one. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Replays production's sampled calls on a preview beside production, and stores the report (CAP-4). One worker at a time
+ * Replays production's sampled calls on a preview beside production, asks a model the saved questions with the tools of both,
+ * and stores the report (CAP-4). One worker at a time
  * does, under a claim that it renews; what a killed one began starts again. The report is stored once: not by a worker that
  * has lost its claim, and not once a newer commit has taken its place or the setting was switched off.
  */
@@ -42,13 +46,13 @@ export async function runReplay({ ctx, input }: Call<RunInput, "secrets">): Prom
   const claim = holdClaim(ctx, taken);
   const signal = AbortSignal.any([input.signal, claim.lost]);
   try {
-    const document = await replay(ctx, taken, { openServer: input.openServer, signal });
+    const document = await replay(ctx, taken, { openServer: input.openServer, model: input.model, signal });
     if (document === null) return "over";
     if (input.signal.aborted) return await giveBack(ctx, taken);
     return (await store(ctx, taken, document)) ? "done" : "over";
   } catch (error) {
     const failsLong = ctx.clock.now().getTime() - taken.requestedAt.getTime() > giveUpMs;
-    if (failsLong) await store(ctx, taken, { production: null, remarks: [gaveUp], report: null });
+    if (failsLong) await store(ctx, taken, { ...nothing, isReplayed: true, remarks: [gaveUp] });
     else await giveBack(ctx, taken);
     throw error;
   } finally {
@@ -123,7 +127,7 @@ async function store(ctx: Context<"secrets">, row: ReplayRow, document: ReplayDo
         state: "done",
         claimedUntil: null,
         endedAt: ctx.clock.now(),
-        verdict: document.report?.verdict ?? "inconclusive",
+        verdict: overallVerdict(document),
         calls: sum("replayed"),
         different: sum("different"),
         tools: tools.filter(({ replayed }) => replayed > 0).length,
@@ -136,12 +140,12 @@ async function store(ctx: Context<"secrets">, row: ReplayRow, document: ReplayDo
   });
 }
 
-type Servers = { readonly openServer: OpenReplayServer; readonly signal: AbortSignal };
+type Asked = Pick<RunInput, "openServer" | "model" | "signal">;
 
 /** Null: there is nothing to replay any more. */
-async function replay(ctx: Context<"secrets">, row: ReplayRow, servers: Servers): Promise<ReplayDocument | null> {
+async function replay(ctx: Context<"secrets">, row: ReplayRow, asked: Asked): Promise<ReplayDocument | null> {
   const [owner] = await ctx.db.select().from(project).where(eq(project.id, row.projectId));
-  const setting = owner && replaySettingOf(owner);
+  const setting = owner && checkSettingOf(owner);
   const preview = await readLive(ctx, row.projectId, row.branchId);
   const isOfFork = (await ctx.db.$count(forkPullRequest, eq(forkPullRequest.branchId, row.branchId))) > 0;
   if (!owner || !setting || isOfFork || preview?.build.commitSha !== row.commitSha) {
@@ -153,52 +157,67 @@ async function replay(ctx: Context<"secrets">, row: ReplayRow, servers: Servers)
     return null;
   }
   const production = await readLive(ctx, row.projectId, null);
-  const version = production && { buildId: production.build.id, commitSha: production.build.commitSha };
-  const reason = production === null ? nothingLive : await whyNot(ctx, production);
-  if (production === null || reason !== null)
-    return { production: version, remarks: [reason ?? nothingLive], report: null };
-  const sample = await chooseSample(ctx, row, { production, preview, setting });
-  const more = await compare(
-    ctx,
-    { production, preview, setting, organizationId: owner.organizationId },
-    sample.calls,
-    servers,
-  );
-  return { production: version, report: more.report, remarks: [...sample.remarks, ...more.remarks] };
+  const { replay: calls, questions } = setting;
+  const isReplayed = calls !== null;
+  if (production === null) return { ...nothing, isReplayed, remarks: [nothingLive] };
+  const { organizationId } = owner;
+  const { projectId } = row;
+  const deploymentIds = [production.deploymentId, preview.deploymentId];
+  let redaction: ReturnType<ReadRedaction> | null = null;
+  const compared = {
+    production,
+    preview,
+    organizationId,
+    readRedaction: () => (redaction ??= readRedaction(ctx, { organizationId, projectId, deploymentIds })),
+  };
+  // What fails ends the other, too: all of it is done again.
+  const failed = new AbortController();
+  const signal = AbortSignal.any([asked.signal, failed.signal]);
+  const [replayed, choices] = await Promise.all([
+    calls && replaySample(ctx, row, { ...compared, setting: calls }, { ...asked, signal }),
+    questions && askQuestions(ctx, { ...compared, setting: questions }, { ...asked, signal }),
+  ]).catch((error: unknown) => {
+    failed.abort();
+    throw error;
+  });
+  const { id: buildId, commitSha } = production.build;
+  return { ...nothing, ...replayed, isReplayed, production: { buildId, commitSha }, questions: choices };
 }
+
+const nothing = { production: null, remarks: [], report: null, questions: null };
 
 type Compared = {
   readonly production: LiveVersion;
   readonly preview: LiveVersion;
   readonly setting: ReplaySetting;
-  readonly organizationId: string;
+  readonly readRedaction: ReadRedaction;
 };
 
-type Sample = Awaited<ReturnType<typeof chooseSample>>["calls"];
-
-async function compare(
+async function replaySample(
   ctx: Context<"secrets">,
-  { production, preview, setting, organizationId }: Compared,
-  calls: Sample,
-  { openServer, signal }: Servers,
+  row: ReplayRow,
+  { production, preview, setting, readRedaction: read }: Compared,
+  { openServer, signal }: Asked,
 ): Promise<Pick<ReplayDocument, "remarks" | "report">> {
-  if (calls.length === 0) return { remarks: [], report: null };
-  const { projectId } = production.build;
-  const deploymentIds = [production.deploymentId, preview.deploymentId];
-  const redact = await readRedaction(ctx, { organizationId, projectId, deploymentIds });
-  if (redact === null) return { remarks: [tooLarge], report: null };
+  const reason = await whyNot(ctx, production);
+  if (reason !== null) return { remarks: [reason], report: null };
+  const { calls, remarks } = await chooseSample(ctx, row, { production, preview, setting });
+  if (calls.length === 0) return { remarks, report: null };
+  const redaction = await read();
+  if (redaction === null) return { remarks: [...remarks, tooLarge], report: null };
   const remark = await variablesRemark(ctx, production, preview);
+  const { projectId } = row;
   const open = ({ url, authMode }: LiveVersion) => openServer({ url, authMode, projectId });
   const [one, other] = [open(production), open(preview)];
   try {
     const report = await replayCalls({
       calls,
-      production: redact(one.ask),
-      preview: redact(other.ask),
+      production: redaction.answers(one.ask),
+      preview: redaction.answers(other.ask),
       budget: { calls: setting.calls, seconds: setting.seconds },
       signal,
     });
-    return { remarks: remark === null ? [] : [remark], report };
+    return { remarks: [...remarks, ...(remark === null ? [] : [remark])], report };
   } finally {
     await Promise.all([one.close(), other.close()]);
   }

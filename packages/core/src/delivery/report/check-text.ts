@@ -3,7 +3,15 @@ import { headCheckId, headCheckPrefix } from "../branch/index.ts";
 import type { SurfaceChangesView } from "../surface/index.ts";
 import type { BranchState, Head, ReportedBuild } from "./branch-state.ts";
 import { code, cutToLines, link, maxSentence, shortened } from "./markdown.ts";
-import { conclusionOf, isReplaying, type ReportedReplay, replayMarkdown, replayTitle } from "./replay-text.ts";
+import {
+  conclusionOf,
+  isReplaying,
+  type ReportedReplay,
+  replayMarkdown,
+  replayTitle,
+  requiredText,
+  runningText,
+} from "./replay-text.ts";
 import type { CheckReport } from "./report.port.ts";
 import { breakingCount, surfaceMarkdown, surfaceTitle } from "./surface-text.ts";
 
@@ -129,20 +137,17 @@ function withReplay(
   const cut = (markdown: string | null) => markdown && cutToLines(markdown, maxText);
   if (replay === null) return { ...completed(conclusion), title, summary, text: cut(text) };
   if (isReplaying(replay)) {
-    const running = `${summary}\n\nCalls of production are being replayed on this preview.`;
+    const running = `${summary}\n\n${runningText(replay)}`;
     return {
       status: "in_progress",
       conclusion: null,
-      title: `${title}. Replaying calls`,
+      title: `${title}. ${replay.isReplayed ? "Replaying calls" : "Asking a model"}`,
       summary: running,
       text: cut(text),
     };
   }
   const own = conclusionOf(replay);
-  const rule =
-    own === "failure"
-      ? "\n\nThis server's settings ask for previews that answer production's calls like production: correct what became different, or turn the rule off."
-      : "";
+  const rule = own === "failure" ? `\n\n${requiredText(replay)}` : "";
   return {
     ...completed(severity[Math.max(severity.indexOf(conclusion), severity.indexOf(own))] ?? "neutral"),
     title: `${title}. ${replayTitle(replay)}`,

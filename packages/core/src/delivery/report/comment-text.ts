@@ -3,7 +3,7 @@ import { versionText } from "../build/version.schema.ts";
 import type { SurfaceChangesView } from "../surface/index.ts";
 import { buildUrl, deploymentsUrl, type Page } from "./check-text.ts";
 import { code, cutToLines, link } from "./markdown.ts";
-import { isReplaying, type ReportedReplay, replayMarkdown } from "./replay-text.ts";
+import { isReplaying, type ReportedReplay, replayMarkdown, runningText } from "./replay-text.ts";
 import { breakingCount, surfaceMarkdown } from "./surface-text.ts";
 
 /** One server in a pull request's comment. */
@@ -54,7 +54,7 @@ export function commentText(organizationId: string, servers: readonly CommentedS
 function replayOf({ page, isEnded, replay, build }: CommentedServer, isNamed: boolean): readonly string[] {
   if (isEnded || replay === null || build === null) return [];
   const heading = isNamed ? `#### Replayed calls of ${page.project}` : "#### Replayed calls";
-  if (isReplaying(replay)) return ["", heading, "", "Calls of production are being replayed on the preview."];
+  if (isReplaying(replay)) return ["", heading, "", runningText(replay)];
   const url = `${buildUrl(page, build.id)}#replayed-calls`;
   return ["", replayMarkdown(replay, heading), "", link("All answers side by side", url)];
 }

@@ -1,18 +1,23 @@
 import type { ReplayDocument } from "../replay/internal.ts";
 import { code, counted, cutToLines } from "./markdown.ts";
+import { questionsMarkdown } from "./questions-text.ts";
 
-/** The replay of production's calls on a preview, as it is reported. */
+/** The replay of production's calls on a preview, and a model's choices with its tools, as they are reported. */
 export type ReportedReplay = {
   /** waiting | running | done */
   readonly state: string;
-  readonly verdict: "same" | "different" | "inconclusive" | null;
+  /** Whether calls are replayed; otherwise only a model is asked. */
+  readonly isReplayed: boolean;
+  readonly verdict: Verdict;
   /** `12 calls of 4 tools: 2 different`. */
   readonly text: string;
-  /** Whether the check fails where answers are different. */
+  /** Whether the check fails where answers or choices are different. */
   readonly isRequired: boolean;
   /** Null before the first one has ended. */
   readonly document: ReplayDocument | null;
 };
+
+type Verdict = "same" | "different" | "inconclusive" | null;
 
 const maxTools = 40;
 const maxDifferences = 8;
@@ -23,24 +28,39 @@ const maxLength = 20_000;
 export const isReplaying = (replay: ReportedReplay | null): boolean =>
   replay?.state === "waiting" || replay?.state === "running";
 
+/** What is under way. */
+export const runningText = ({ isReplayed }: ReportedReplay): string =>
+  isReplayed
+    ? "Calls of production are being replayed on the preview."
+    : "A model is being asked with the tools of the preview.";
+
 /** Of an ended one: the conclusion of the check, as far as it goes by the replay. */
 export function conclusionOf({ verdict, isRequired, document }: ReportedReplay): "success" | "neutral" | "failure" {
   if (verdict === "same") return "success";
-  // Where nothing could be replayed, nobody could make the check pass.
-  return isRequired && (verdict === "different" || (document?.report ?? null) !== null) ? "failure" : "neutral";
+  const report = document?.report ?? null;
+  // Where nothing could be replayed, nobody could make the check pass; nor where a model gives no answer.
+  const isTried = report !== null && report.verdict !== "same";
+  return isRequired && (verdict === "different" || isTried) ? "failure" : "neutral";
 }
 
-/** For the title: `12 calls of 4 tools: 2 different, 3 not compared`. */
+/** For the title: `12 calls of 4 tools: 2 different. 3 questions: same choices, 3 calls not compared`. */
 export function replayTitle({ text, document }: ReportedReplay): string {
   const left = (document?.report?.notCompared ?? []).reduce((sum, { calls }) => sum + calls, 0);
-  return left === 0 ? text : `${text}, ${left.toLocaleString("en")} not compared`;
+  if (left === 0) return text;
+  return `${text}, ${document?.questions ? counted(left, "call") : left.toLocaleString("en")} not compared`;
 }
+
+/** What a check that has to be the same asks for. */
+export const requiredText = ({ document }: ReportedReplay): string =>
+  document?.questions?.verdict === "different"
+    ? "This server's settings ask for previews that answer production's calls like production, and lead a model to the same tools: correct what became different, or turn the rule off."
+    : "This server's settings ask for previews that answer production's calls like production: correct what became different, or turn the rule off.";
 
 /** The same as Markdown: what became different in each tool, and all that was not replayed or compared. */
 export function replayMarkdown(replay: ReportedReplay, heading: string): string {
   const { document } = replay;
   if (document === null) return "";
-  const { report, remarks, production } = document;
+  const { report, remarks, production, questions } = document;
   const tools = report?.tools.filter(({ replayed }) => replayed > 0) ?? [];
   const left = report?.notCompared ?? [];
   const against =
@@ -55,6 +75,7 @@ export function replayMarkdown(replay: ReportedReplay, heading: string): string 
       ...tools.slice(0, maxTools).flatMap(differencesOf),
       ...(left.length > 0 ? ["", "Not compared:", "", ...left.slice(0, maxNotCompared).map(leftLine)] : []),
       ...(left.length > maxNotCompared ? [`- and ${counted(left.length - maxNotCompared, "more reason")}`] : []),
+      ...(questions === null ? [] : ["", ...questionsMarkdown(questions)]),
     ].join("\n"),
     maxLength,
   );

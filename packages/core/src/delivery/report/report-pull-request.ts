@@ -83,7 +83,7 @@ async function readServers(
       },
       slug: deployment.slug,
       replay: callReplay,
-      setting: project.replay,
+      setting: { replay: project.replay, checkQuestions: project.checkQuestions },
     })
     .from(branch)
     .innerJoin(project, eq(project.id, branch.projectId))
@@ -115,7 +115,7 @@ async function readServers(
           packageVersion: row.build.packageVersion,
           cause: readDiagnosis(row.build.diagnosis)?.title ?? null,
         },
-        replay: isBuilt ? reportedReplay(ctx.secrets, row.replay, { replay: row.setting }) : null,
+        replay: isBuilt ? reportedReplay(ctx.secrets, row.replay, row.setting) : null,
         previewUrl: slug === null ? null : mcpUrl(ctx.serverUrlTemplate, slug),
         surface:
           isBuilt && row.build

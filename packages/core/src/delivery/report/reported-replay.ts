@@ -1,6 +1,6 @@
 import type { project } from "@towpath/db/schema";
 import type { SecretBox } from "@towpath/secrets";
-import { replaySettingOf } from "../../projects/project/internal.ts";
+import { checkSettingOf } from "../../projects/project/internal.ts";
 import { openDocument, type ReplayRow, verdictText } from "../replay/internal.ts";
 import { verdictSchema } from "../replay/replay.schema.ts";
 import type { ReportedReplay } from "./replay-text.ts";
@@ -9,12 +9,14 @@ import type { ReportedReplay } from "./replay-text.ts";
 export function reportedReplay(
   box: SecretBox,
   row: ReplayRow | null,
-  of: Pick<typeof project.$inferSelect, "replay">,
+  of: Pick<typeof project.$inferSelect, "replay" | "checkQuestions">,
 ): ReportedReplay | null {
-  const setting = replaySettingOf(of);
+  const setting = checkSettingOf(of);
   if (row === null || setting === null || row.state === "replaced") return null;
   const verdict = verdictSchema.nullable().catch(null).parse(row.verdict);
   const { state } = row;
-  const text = verdictText({ ...row, verdict });
-  return { state, verdict, text, isRequired: setting.isRequired, document: openDocument(box, row) };
+  const document = openDocument(box, row);
+  const text = verdictText({ ...row, verdict }, document);
+  const isReplayed = setting.replay !== null;
+  return { state, isReplayed, verdict, text, isRequired: setting.replay?.isRequired ?? false, document };
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { initialAccessSchema } from "../../calling/access/access.schema.ts";
 import { initialSecretsSchema } from "../secret/secret.schema.ts";
 import { argumentsSchema } from "./arguments.schema.ts";
+import { checkQuestionsSchema } from "./check-questions.schema.ts";
 import { entrypointSchema, entrypointSettingSchema, requirementsSchema } from "./entrypoint.schema.ts";
 import { replaySettingSchema } from "./replay.schema.ts";
 import { rootDirectorySchema, watchPathsSchema } from "./watch-paths.schema.ts";
@@ -174,6 +175,8 @@ const laterSettings = {
   unattendedMinutes: unattendedMinutesSchema.optional(),
   /** Null: no call is sampled, and none is replayed. */
   replay: replaySettingSchema.nullable().optional(),
+  /** Asked of a model with the tools of production and of a preview. */
+  checkQuestions: checkQuestionsSchema.optional(),
 };
 
 export const deployProjectSchema = z.object({

@@ -7,6 +7,7 @@ import { gitHubRepositoryView, sourceOf, sourceSummary, sourceSummarySchema } fr
 import { projectPathName } from "../reserved-names/index.ts";
 import { iconUrl } from "../server-icon/internal.ts";
 import { mcpUrl } from "../server-url/index.ts";
+import { checkQuestionsOf, checkQuestionsSchema } from "./check-questions.schema.ts";
 import {
   authModeSchema,
   type CallerProbe,
@@ -52,6 +53,7 @@ export const projectViewSchema = z.object({
   replay: replaySettingSchema
     .nullable()
     .describe("how calls of production are sampled and replayed on previews; null: none is"),
+  checkQuestions: checkQuestionsSchema.describe("what a model is asked with production's and a preview's tools"),
   /** Also empty unless hosted. */
   entrypoint: z.string().describe("empty: each build finds it"),
   /** Of the program that the entrypoint starts. */
@@ -157,6 +159,7 @@ export const settingsOf = (row: ProjectRow) => ({
   keepResultsMinutes: row.keepResultsMinutes,
   unattendedMinutes: row.unattendedMinutes,
   replay: replaySettingOf(row),
+  checkQuestions: checkQuestionsOf(row),
   entrypoint: row.entrypoint,
   arguments: row.arguments,
   requirements: row.requirements,

@@ -10,7 +10,7 @@ export const replaySettingSchema = z.object({
     .max(100, "Name at most 100 tools")
     .transform((names) => [...new Set(names)])
     .default([]),
-  /** Whether the check of a preview fails whose answers are different. */
+  /** Whether the check of a preview fails whose answers, or a model's choices, are different. */
   isRequired: z.boolean().default(false),
   calls: whole("calls").min(1, "Replay at least one call").max(200, "Replay at most 200 calls").default(50),
   seconds: whole("seconds").min(5, "Allow at least 5 seconds").max(120, "Allow at most 120 seconds").default(45),

@@ -112,6 +112,7 @@ const hostedOnly = [
   "callerInstances",
   "callerProbe",
   "replay",
+  "checkQuestions",
 ] as const;
 
 /** @throws TowpathError `invalid_input` for what an external server or a portal can't have */

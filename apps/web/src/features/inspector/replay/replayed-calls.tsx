@@ -8,6 +8,7 @@ import { Button } from "~/ui/button.tsx";
 import { Callout, Failure, NotLoaded } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
+import { QuestionReport } from "./question-report.tsx";
 import { isReplaying, replayQuery, startReplay } from "./replay.functions.ts";
 import { ToolReport } from "./tool-report.tsx";
 
@@ -18,7 +19,7 @@ type ReplayedCallsProps = {
   readonly branch: { readonly id: string; readonly name: string };
 };
 
-/** What production's calls got from a preview, beside production (CAP-4). */
+/** What production's calls got from a preview, beside production, and which tools a model chooses (CAP-4). */
 export function ReplayedCalls(props: ReplayedCallsProps) {
   const { projectKey, buildId } = props;
   const { data: replay, error, refetch } = useQuery(replayQuery(projectKey, buildId));
@@ -26,7 +27,7 @@ export function ReplayedCalls(props: ReplayedCallsProps) {
     <Card id="replayed-calls" className="scroll-mt-24">
       <CardHeader
         title="Replayed calls"
-        description="Calls that production answered, asked again of production and of this preview."
+        description="Calls that production answered, asked again of production and of this preview; and what a model chooses with the tools of both."
         actions={replay?.mayReplay ? <ReplayAll {...props} isRunning={isReplaying(replay.state)} /> : null}
       />
       <CardBody className="flex flex-col gap-4 text-sm">
@@ -59,7 +60,7 @@ function ReplayAll({ projectKey, buildId, isRunning }: ReplayedCallsProps & { re
 const tones = { same: "ok", different: "warn", inconclusive: "info" } as const;
 
 function Replay({ replay, ...props }: ReplayedCallsProps & { readonly replay: ReplayView }) {
-  const { state, verdict, report, remarks, endedAt, production } = replay;
+  const { state, verdict, report, remarks, endedAt, production, questions } = replay;
   const tools = report?.tools.filter(({ replayed }) => replayed > 0) ?? [];
   return (
     <>
@@ -83,6 +84,15 @@ function Replay({ replay, ...props }: ReplayedCallsProps & { readonly replay: Re
             className="underline decoration-line-strong underline-offset-3 hover:text-ink"
           >
             Replay calls on pull requests
+          </Link>
+          <span className="text-muted"> or </span>
+          <Link
+            to="/$orgSlug/$projectName/settings"
+            params={props.projectKey}
+            hash="questions"
+            className="underline decoration-line-strong underline-offset-3 hover:text-ink"
+          >
+            ask a model
           </Link>
         </p>
       ) : null}
@@ -112,6 +122,7 @@ function Replay({ replay, ...props }: ReplayedCallsProps & { readonly replay: Re
           <ToolReport key={tool.tool} {...props} tool={tool} mayReplay={replay.mayReplay} />
         ))}
       {report && report.notCompared.length > 0 ? <NotCompared left={report.notCompared} /> : null}
+      {questions ? <QuestionReport report={questions} /> : null}
     </>
   );
 }

@@ -10,6 +10,7 @@ import { DomainSettings } from "./domain-settings.tsx";
 import { ErrorRateSettings } from "./error-rate-settings.tsx";
 import { ExportProject } from "./export-project.tsx";
 import { KeptCallsSettings } from "./kept-calls-settings.tsx";
+import { QuestionSettings } from "./question-settings.tsx";
 import { ReplaySettings } from "./replay-settings.tsx";
 import type { Saved } from "./saved-changes.tsx";
 import { SleepSettings } from "./sleep-settings.tsx";
@@ -39,6 +40,7 @@ export function LowerSections({ projectKey, mayDelete, saved, onSaved }: LowerSe
         <>
           <SleepSettings projectKey={projectKey} />
           <ReplaySettings projectKey={projectKey} />
+          <QuestionSettings projectKey={projectKey} />
           <ReleaseSettings projectKey={projectKey} />
           <DataSettings projectKey={projectKey} />
           <VariableSettings projectKey={projectKey} saved={saved} onSaved={onSaved} />

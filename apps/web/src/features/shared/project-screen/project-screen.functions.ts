@@ -23,6 +23,8 @@ const getProjectWithAuth = createServerFn({ method: "GET" })
       repositoryUrl: await repositoryUrl(project.githubRepository),
       /** Of the dashboard and public pages. */
       siteUrl: services().config.baseUrl,
+      /** The model that is asked the saved questions of a check (CAP-4); null: none is configured. */
+      questionModel: services().config.chat.models[0]?.name ?? null,
     };
   });
 
