@@ -14,7 +14,6 @@ import type { AskServer } from "@towpath/replay";
 import { createSecretBox } from "@towpath/secrets";
 import { and, eq, sql } from "drizzle-orm";
 import { beforeEach, expect, test } from "vitest";
-import { isThorough } from "../../../../../tests/thorough.ts";
 import { updateProject } from "../../projects/project/index.ts";
 import { refusalCode } from "../../testing/expect-code.ts";
 import { ReportsModel } from "../../testing/github-reports.ts";
@@ -191,55 +190,52 @@ test("CAP-4 a preview that loses a field has a neutral check that says so, which
   expect(await getReplay({ ctx: viewer, input: { buildId } })).toMatchObject({ state: "off" });
 });
 
-test.runIf(isThorough)(
-  "CAP-4 all that is not replayed is named: no calls yet, the server's own sign-in, callers' own values, other variables, a tool that writes now",
-  async () => {
-    await deploy("main", "main");
-    await turnOn();
-    await deploy("topic", "none");
-    const replay = async () => (await replayOf("topic")).at(-1);
-    const remarksAfter = async () => {
-      const row = await replay();
-      await startReplay({ ctx: owner(), input: { buildId: row?.buildId ?? "" } });
-      expect(await run(row?.id ?? "", servers(same, same))).toBe("done");
-      const { verdict, remarks } = await getReplay({ ctx: owner(), input: { buildId: row?.buildId ?? "" } });
-      return [verdict, ...remarks];
-    };
-    expect(await remarksAfter()).toEqual(["inconclusive", expect.stringMatching(/^No calls are sampled yet/)]);
-    await report("topic");
-    expect(reports.checkOf(shaOf("none"))).toMatchObject({
-      conclusion: "neutral",
-      title: "Live. No calls compared",
-      text: expect.stringContaining("No calls are sampled yet"),
-    });
-    await sample("read", { city: "Oslo" });
-    const set = (values: object) => db().update(project).set(values).where(eq(project.id, suite.project.id));
-    await set({ authMode: "passthrough" });
-    expect(await remarksAfter()).toEqual(["inconclusive", expect.stringContaining("does its own sign-in")]);
-    await set({ authMode: "towpath-cloud" });
-    await deploy("topic", "writes", sampleManifest({ tools: [sampleTool("read", { annotations: null })] }));
-    expect(await remarksAfter()).toEqual([
-      "inconclusive",
-      expect.stringMatching(/^No calls are sampled yet/),
-      "Calls of read were not replayed: the preview doesn't mark the tool as read-only any more.",
-    ]);
-    await turnOn({ tools: ["read"] });
-    expect(await remarksAfter()).toEqual(["same"]);
-    await seedSecrets(db(), secrets, suite.project.id, { REGION: "north-europe" });
-    const other = await deploy("topic", "variables", sampleManifest({ tools }));
-    const versions = await db().select().from(secretVersion).where(eq(secretVersion.projectId, suite.project.id));
-    await db()
-      .update(build)
-      .set({ secretVersionIds: versions.map(({ id }) => id) })
-      .where(eq(build.id, other));
-    expect(await remarksAfter()).toEqual([
-      "same",
-      expect.stringContaining("other environment variables than production (REGION)"),
-    ]);
-    await db().update(secret).set({ perCaller: true }).where(eq(secret.projectId, suite.project.id));
-    expect(await remarksAfter()).toEqual(["inconclusive", expect.stringContaining("callers need values of their own")]);
-  },
-);
+test("CAP-4 all that is not replayed is named: no calls yet, the server's own sign-in, callers' own values, other variables, a tool that writes now", async () => {
+  await deploy("main", "main");
+  await turnOn();
+  await deploy("topic", "none");
+  const replay = async () => (await replayOf("topic")).at(-1);
+  const remarksAfter = async () => {
+    const row = await replay();
+    await startReplay({ ctx: owner(), input: { buildId: row?.buildId ?? "" } });
+    expect(await run(row?.id ?? "", servers(same, same))).toBe("done");
+    const { verdict, remarks } = await getReplay({ ctx: owner(), input: { buildId: row?.buildId ?? "" } });
+    return [verdict, ...remarks];
+  };
+  expect(await remarksAfter()).toEqual(["inconclusive", expect.stringMatching(/^No calls are sampled yet/)]);
+  await report("topic");
+  expect(reports.checkOf(shaOf("none"))).toMatchObject({
+    conclusion: "neutral",
+    title: "Live. No calls compared",
+    text: expect.stringContaining("No calls are sampled yet"),
+  });
+  await sample("read", { city: "Oslo" });
+  const set = (values: object) => db().update(project).set(values).where(eq(project.id, suite.project.id));
+  await set({ authMode: "passthrough" });
+  expect(await remarksAfter()).toEqual(["inconclusive", expect.stringContaining("does its own sign-in")]);
+  await set({ authMode: "towpath-cloud" });
+  await deploy("topic", "writes", sampleManifest({ tools: [sampleTool("read", { annotations: null })] }));
+  expect(await remarksAfter()).toEqual([
+    "inconclusive",
+    expect.stringMatching(/^No calls are sampled yet/),
+    "Calls of read were not replayed: the preview doesn't mark the tool as read-only any more.",
+  ]);
+  await turnOn({ tools: ["read"] });
+  expect(await remarksAfter()).toEqual(["same"]);
+  await seedSecrets(db(), secrets, suite.project.id, { REGION: "north-europe" });
+  const other = await deploy("topic", "variables", sampleManifest({ tools }));
+  const versions = await db().select().from(secretVersion).where(eq(secretVersion.projectId, suite.project.id));
+  await db()
+    .update(build)
+    .set({ secretVersionIds: versions.map(({ id }) => id) })
+    .where(eq(build.id, other));
+  expect(await remarksAfter()).toEqual([
+    "same",
+    expect.stringContaining("other environment variables than production (REGION)"),
+  ]);
+  await db().update(secret).set({ perCaller: true }).where(eq(secret.projectId, suite.project.id));
+  expect(await remarksAfter()).toEqual(["inconclusive", expect.stringContaining("callers need values of their own")]);
+});
 
 test("CAP-4 a change of the setting reports checks again, and applies to what is sampled already; a check waits for no replay that is over", async () => {
   await deploy("main", "main");

@@ -8,8 +8,8 @@ const maxQuestions = 20;
 type QuestionListProps = {
   readonly texts: readonly string[];
   readonly busy: boolean;
-  /** Returns whether they were saved. */
-  readonly save: (texts: string[]) => Promise<boolean>;
+  /** Gives the same when it is used on its own result. Returns whether it was saved. */
+  readonly save: (update: (texts: readonly string[]) => string[]) => Promise<boolean>;
 };
 
 /** The saved questions, which are added, edited and deleted one at a time. */
@@ -19,10 +19,10 @@ export function QuestionList({ texts, busy, save }: QuestionListProps) {
   /** A control that is gone would take the keyboard's focus with it. */
   const keepFocus = () => list.current?.focus();
   const remove = async (text: string) => {
-    if (await save(texts.filter((each) => each !== text))) keepFocus();
+    if (await save((now) => now.filter((each) => each !== text))) keepFocus();
   };
   const replace = async (text: string, by: string) => {
-    const isSaved = by === text || (await save(texts.map((each) => (each === text ? by : each))));
+    const isSaved = by === text || (await save((now) => now.map((each) => (each === text ? by : each))));
     if (!isSaved) return false;
     setEdited(null);
     keepFocus();
@@ -71,7 +71,7 @@ export function QuestionList({ texts, busy, save }: QuestionListProps) {
           initial=""
           others={texts}
           busy={busy}
-          save={(text) => save([...texts, text])}
+          save={(text) => save((now) => [...now.filter((each) => each !== text), text])}
         />
       ) : (
         <p className="text-xs text-muted">{maxQuestions} questions are saved, which is the limit.</p>

@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router";
 import type { CheckQuestions } from "@towpath/core/projects/project/check-questions/schema";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { SwitchField } from "~/ui/checkbox.tsx";
@@ -16,12 +15,10 @@ import { useProjectSwitch } from "./use-project-switch.ts";
 /** Questions that a model is asked with the tools of production and of a preview (CAP-4). */
 export function QuestionSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const { checkQuestions: questions, questionModel, replay } = project;
+  const { questionModel, replay } = project;
+  const { value: questions, busy, failure, change } = useProjectSwitch(projectKey, "checkQuestions");
   const { isOn, texts } = questions;
-  const { busy, failure, change } = useProjectSwitch<CheckQuestions>(projectKey, (next) =>
-    updateProject({ data: { ...projectKey, checkQuestions: next } }),
-  );
-  const set = (changes: Partial<CheckQuestions>) => change({ ...questions, ...changes });
+  const set = (changes: Partial<CheckQuestions>) => change((now) => ({ ...now, ...changes }));
   return (
     <SettingCard
       id="questions"
@@ -34,7 +31,6 @@ export function QuestionSettings({ projectKey }: { readonly projectKey: ProjectK
         id="questions-switch"
         label="Ask a model saved questions"
         checked={isOn}
-        readOnly={busy}
         onChange={(next) => void set({ isOn: next })}
       >
         <ul className="mt-1.5 list-disc space-y-1 pl-5 marker:text-faint">
@@ -56,7 +52,11 @@ export function QuestionSettings({ projectKey }: { readonly projectKey: ProjectK
       </SwitchField>
       {isOn && questionModel === null ? <NoModel /> : null}
       {isOn ? (
-        <QuestionList texts={texts} busy={busy} save={(next) => set({ texts: next })} />
+        <QuestionList
+          texts={texts}
+          busy={busy}
+          save={(next) => change((now) => ({ ...now, texts: next(now.texts) }))}
+        />
       ) : texts.length > 0 ? (
         <p className="text-sm text-muted">
           {texts.length === 1 ? "1 question is" : `${texts.length} questions are`} saved, and none is asked.

@@ -47,7 +47,7 @@ export function useProjectSwitch(
   const [failure, setFailure] = useState<string | null>(null);
   const { orgSlug, projectName } = projectKey;
   const mutationKey = ["project-setting", orgSlug, projectName, key];
-  const { mutate } = useMutation({
+  const { mutateAsync } = useMutation({
     mutationKey,
     scope: { id: JSON.stringify([orgSlug, projectName]) },
     // Without a network it fails and says so, in place of waiting for one.
@@ -72,9 +72,12 @@ export function useProjectSwitch(
     value: updates.reduce((now, update) => update(now), get(project)),
     busy: updates.length > 0,
     failure,
-    change(update) {
+    async change(update) {
       setFailure(null);
-      mutate(update);
+      return mutateAsync(update).then(
+        () => true,
+        () => false,
+      );
     },
   };
 }
@@ -83,5 +86,6 @@ type ProjectSwitch<Value> = {
   readonly value: Value;
   readonly busy: boolean;
   readonly failure: string | null;
-  readonly change: (update: Update<Value>) => void;
+  /** Resolves to whether it was saved. */
+  readonly change: (update: Update<Value>) => Promise<boolean>;
 };
