@@ -206,7 +206,7 @@ const servers = {
 /** Installing the other kinds takes a minute. */
 const tried = Object.entries(servers).filter(([kind]) => isThorough || kind === "stdio");
 
-test.runIf(isThorough).each(tried)(
+test.each(tried)(
   "OPS-8 an exported server runs without Towpath and offers the same: %s",
   { timeout },
   async (kind, { files, options, call: [tool, args] }) => {

@@ -65,6 +65,12 @@ async function connect(login: string, accountType: "User" | "Organization"): Pro
   return installationId;
 }
 
+/** Both accounts, unless they are. */
+async function connectAccounts(): Promise<void> {
+  acme ??= await connect("acme", "Organization");
+  ada ??= await connect("ada", "User");
+}
+
 const refsAt = async (owner: string, name: string) => {
   const { pushUrl } = await gitHub.admin.ensureRepository({ owner, name });
   const text = await git(work(), "ls-remote", pushUrl, "refs/heads/*", "refs/tags/*");
@@ -100,7 +106,7 @@ test.runIf(isThorough)(
     );
     await expectAccessibleInBothThemes(page);
 
-    [acme, ada] = [await connect("acme", "Organization"), await connect("ada", "User")];
+    await connectAccounts();
     await page.reload();
     await section.getByRole("button", { name: "Continue on GitHub" }).press("Enter");
     const form = section.getByRole("form", { name: "Continue on GitHub" });
@@ -159,6 +165,7 @@ test.runIf(isThorough)(
 );
 
 test("SRC-3 ERR-1 over REST, to an organization as the App; a person's account needs an empty repository; refusals by field", async () => {
+  await connectAccounts();
   await makeStored("rain", "rain");
   const move = (body: object) => rest("POST", "/repositories/rain/continue", body);
   const byHand = await move({ installationId: ada });

@@ -2,7 +2,6 @@ import { auditLog, githubInstallation, project } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, newPage, openBrowser, signIn } from "./browser.ts";
 import { openSiteWithGitHub } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -27,7 +26,7 @@ const card = (name: string) => page.getByRole("article", { name, exact: true });
 const installations = () =>
   site.db.select().from(githubInstallation).where(eq(githubInstallation.organizationId, owner.organization.id));
 
-test.runIf(isThorough)(
+test(
   "ONB-2 the settings tell an account that GitHub no longer knows from one that is connected there",
   async () => {
     await page.goto(to("settings/github"));

@@ -159,26 +159,23 @@ test("PRJ-5 LOG-5 the open log shows a new call soon, and requests nothing while
   await open.context().close();
 });
 
-test.runIf(isThorough)(
-  "KEY-1 a new value set in the dashboard keeps a preview-only variable out of production",
-  async () => {
-    const secrets = [{ keyName: "API_KEY", secretValue: "old", environments: ["preview"] }];
-    const { status } = await callServerFunction(member.visitor, "settings.saveVariables", "POST", {
-      ...key(),
-      secrets,
-    });
-    expect(status).toBe(200);
-    await goTo("settings");
-    await page.getByText("Previews only").waitFor();
-    await page.getByRole("button", { name: "Edit API_KEY" }).click();
-    await page.getByLabel("Value of API_KEY", { exact: true }).fill("new");
-    await page.getByRole("button", { name: "Save changes" }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    const [row] = await site.db.select().from(secret).where(eq(secret.projectId, own.id));
-    expect(row).toMatchObject({ version: 2, environments: ["preview"] });
-    await page.getByText("Previews only").waitFor();
-  },
-);
+test("KEY-1 a new value set in the dashboard keeps a preview-only variable out of production", async () => {
+  const secrets = [{ keyName: "API_KEY", secretValue: "old", environments: ["preview"] }];
+  const { status } = await callServerFunction(member.visitor, "settings.saveVariables", "POST", {
+    ...key(),
+    secrets,
+  });
+  expect(status).toBe(200);
+  await goTo("settings");
+  await page.getByText("Previews only").waitFor();
+  await page.getByRole("button", { name: "Edit API_KEY" }).click();
+  await page.getByLabel("Value of API_KEY", { exact: true }).fill("new");
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const [row] = await site.db.select().from(secret).where(eq(secret.projectId, own.id));
+  expect(row).toMatchObject({ version: 2, environments: ["preview"] });
+  await page.getByText("Previews only").waitFor();
+});
 
 test("KEY-1 KEY-5 description, environments and sensitivity are edited without the value, by keyboard, at 360 px", async () => {
   const change = async (edit: (dialog: Locator) => Promise<void>) => {

@@ -18,7 +18,8 @@ from client import SECRET, UnixConnection
 from environments import HARNESS, python_of
 from prewarmed import ENVIRONMENTS, Forked, fork
 
-START_SECONDS = 40
+# A busy machine imports FastMCP for a minute.
+START_SECONDS = 120
 STATUS_PATH = "/-/towpath/status"
 
 
