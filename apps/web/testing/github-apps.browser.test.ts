@@ -152,44 +152,38 @@ test("GH-5 OPS-4 the operator reads, rotates and removes Apps over REST", async 
   expect(await rows()).toHaveLength(1);
 });
 
-test.runIf(isThorough)(
-  "GH-5 OPS-4 on the instance's machine the terminal shows an App's problems, replaces its secrets, and removes it by its name only",
-  async () => {
-    const env = await operatorEnvironment(site);
-    const github = (...args: string[]) => runTerminal({ env }, "github", ...args);
-    const [row] = await rows();
-    const slug = row?.appSlug ?? "";
-    const shown = await github();
-    expect([shown.status, shown.stderr]).toEqual([0, ""]);
-    expect(shown.stdout).toContain(`${slug}  works  GitHub at localhost:`);
-    expect(shown.stdout).toMatch(/owned by ada-codes · connected .*\n {2}accounts {2}ada-codes\n/);
-    expect(JSON.parse((await github("--json")).stdout)).toMatchObject([{ id: row?.id, slug, problems: [] }]);
-    const { stdout } = await github("connect");
-    expect(stdout.startsWith(`${settings()}\nSign in there as an owner of `)).toBe(true);
+test("GH-5 OPS-4 on the instance's machine the terminal shows an App's problems, replaces its secrets, and removes it by its name only", async () => {
+  const env = await operatorEnvironment(site);
+  const github = (...args: string[]) => runTerminal({ env }, "github", ...args);
+  const [row] = await rows();
+  const slug = row?.appSlug ?? "";
+  const shown = await github();
+  expect([shown.status, shown.stderr]).toEqual([0, ""]);
+  expect(shown.stdout).toContain(`${slug}  works  GitHub at localhost:`);
+  expect(shown.stdout).toMatch(/owned by ada-codes · connected .*\n {2}accounts {2}ada-codes\n/);
+  expect(JSON.parse((await github("--json")).stdout)).toMatchObject([{ id: row?.id, slug, problems: [] }]);
+  const { stdout } = await github("connect");
+  expect(stdout.startsWith(`${settings()}\nSign in there as an owner of `)).toBe(true);
 
-    const refused = await runTerminal({ env, input: "not a key" }, "github", "rotate", slug, "private-key");
-    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("no private key of a GitHub App")]);
-    const unknown = await github("rotate", `${slug}x`, "webhook-secret");
-    expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining(`Did you mean ${slug}?`)]);
-    const secret = await runTerminal({ env, input: "s3cret-of-the-app\n" }, "github", "rotate", slug, "client-secret");
-    expect([secret.status, secret.stdout]).toEqual([
-      0,
-      expect.stringContaining(`client secret of ${slug} was replaced`),
-    ]);
-    expect(`${secret.stdout}${secret.stderr}`).not.toContain("s3cret");
-    expect((await github("rotate", slug, "webhook-secret")).status).toBe(0);
-    expect((await rows())[0]?.version).toBe(5);
-    // Webhooks signed with the new secret arrive.
-    const before = await site.db.$count(webhookDelivery);
-    const { installationId } = await gitHub.admin.ensureInstallation({ login: "ada-codes" });
-    await page.request.post(`${gitHub.url}/settings/installations/${installationId}/uninstall`);
-    await expect.poll(() => site.db.$count(webhookDelivery)).toBeGreaterThan(before);
+  const refused = await runTerminal({ env, input: "not a key" }, "github", "rotate", slug, "private-key");
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("no private key of a GitHub App")]);
+  const unknown = await github("rotate", `${slug}x`, "webhook-secret");
+  expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining(`Did you mean ${slug}?`)]);
+  const secret = await runTerminal({ env, input: "s3cret-of-the-app\n" }, "github", "rotate", slug, "client-secret");
+  expect([secret.status, secret.stdout]).toEqual([0, expect.stringContaining(`client secret of ${slug} was replaced`)]);
+  expect(`${secret.stdout}${secret.stderr}`).not.toContain("s3cret");
+  expect((await github("rotate", slug, "webhook-secret")).status).toBe(0);
+  expect((await rows())[0]?.version).toBe(5);
+  // Webhooks signed with the new secret arrive.
+  const before = await site.db.$count(webhookDelivery);
+  const { installationId } = await gitHub.admin.ensureInstallation({ login: "ada-codes" });
+  await page.request.post(`${gitHub.url}/settings/installations/${installationId}/uninstall`);
+  await expect.poll(() => site.db.$count(webhookDelivery)).toBeGreaterThan(before);
 
-    expect((await github("remove", slug)).status).toBe(2);
-    expect((await github("remove", slug, "--yes", "other")).stderr).toContain("Nothing was removed.");
-    expect(await rows()).toHaveLength(1);
-  },
-);
+  expect((await github("remove", slug)).status).toBe(2);
+  expect((await github("remove", slug, "--yes", "other")).stderr).toContain("Nothing was removed.");
+  expect(await rows()).toHaveLength(1);
+});
 
 test.runIf(isThorough)(
   "GH-6 a server's settings say when its repository was asked, and that webhooks don't arrive",

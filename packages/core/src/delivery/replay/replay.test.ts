@@ -298,9 +298,9 @@ test("CAP-4 a replay keeps its claim although the database fails for a moment", 
   );
   const claim = async () => (await replayOf("topic"))[0]?.claimedUntil?.getTime() ?? 0;
   await expect.poll(claim).toBeGreaterThan(0);
-  await db().execute(sql`ALTER TABLE call_replay RENAME TO call_replay_away`);
+  await db().execute(sql`ALTER TABLE call_replay RENAME TO call_replay_hidden`);
   await sleep(1200);
-  await db().execute(sql`ALTER TABLE call_replay_away RENAME TO call_replay`);
+  await db().execute(sql`ALTER TABLE call_replay_hidden RENAME TO call_replay`);
   const before = await claim();
   await expect.poll(claim, { timeout: 3000 }).toBeGreaterThan(before);
   release();
