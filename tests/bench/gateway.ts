@@ -7,14 +7,10 @@
 // Each proxy is one process on one core and gets the same load in turn, in short rounds: on a busy machine figures
 // move from round to round, so ratios are within a round. The server is nginx, so that it never limits.
 //
-// Measured on two quiet cores, medians of five rounds: 1.48 times the bare proxy for JSON (1.23 to 1.55), 1.49 with an
-// OAuth token, and 1.30 for event streams (1.17 to 1.38). Compared with the code of a day earlier, on busy cores: 1.51
-// instead of 1.67, event streams 1.37 instead of 1.72, 2.00 with a key or a token (1.19 to 2.38 over all). With one
-// connection at a time, a request takes about 0.2 ms longer than through the bare proxy.
-//
-// Measured on two cores with ten times the work that they can do, in two runs beside the code of a day earlier (ae187082),
-// medians of 14 and 18 rounds: event streams 1.46 and 1.68, before 1.70 and 1.76; JSON 1.78 and 1.98, before 1.96 and 1.78.
-// Rounds differ by more than the two codes; gateway-own.ts compares those without sockets.
+// Measured on two quiet cores of a slow machine, medians of seven rounds, beside the code of a day earlier (e13def05, before
+// decision 092): 1.23 times the bare proxy for JSON (0.98 to 1.37) instead of 1.33, 1.27 for event streams (1.03 to 1.69)
+// instead of 1.56, 1.43 with an OAuth token. Between rounds the ratio moves by a quarter; gateway-own.ts compares two codes
+// without sockets.
 //
 // A third of the gateway's time is its own code (JSON of bodies and answers 6 %, rows and spool 6 %, forwarding 6 %); a
 // seventh is the two writes to sockets, as in the bare proxy.
