@@ -26,31 +26,28 @@ const card = (name: string) => page.getByRole("article", { name, exact: true });
 const installations = () =>
   site.db.select().from(githubInstallation).where(eq(githubInstallation.organizationId, owner.organization.id));
 
-test(
-  "ONB-2 the settings tell an account that GitHub no longer knows from one that is connected there",
-  async () => {
-    await page.goto(to("settings/github"));
-    const gone = card(`acme-${owner.organization.slug}`);
-    await gone.getByText("Removed on GitHub").waitFor();
-    await expectAccessible(page);
-    await page.getByRole("link", { name: "Connect an account" }).click();
-    await page.waitForURL(`${gitHub.url}/**`);
-    await page.locator('input[name="login"]').fill("ada-codes");
-    await press(/continue/i);
-    await press(/^Install/);
-    await press(/^Authorize/);
-    await page.waitForURL(to("settings/github"));
-    await card("ada-codes").getByText("Connected", { exact: true }).waitFor();
-    await expect
-      .poll(() => card("ada-codes").getByRole("link", { name: "Manage on GitHub" }).getAttribute("href"))
-      .toContain(gitHub.url);
-    await card("ada-codes")
-      .getByRole("button", { name: /repositories/ })
-      .click();
-    await card("ada-codes").getByText("No repositories.").waitFor();
-    await expectAccessible(page);
-  },
-);
+test("ONB-2 the settings tell an account that GitHub no longer knows from one that is connected there", async () => {
+  await page.goto(to("settings/github"));
+  const gone = card(`acme-${owner.organization.slug}`);
+  await gone.getByText("Removed on GitHub").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Connect an account" }).click();
+  await page.waitForURL(`${gitHub.url}/**`);
+  await page.locator('input[name="login"]').fill("ada-codes");
+  await press(/continue/i);
+  await press(/^Install/);
+  await press(/^Authorize/);
+  await page.waitForURL(to("settings/github"));
+  await card("ada-codes").getByText("Connected", { exact: true }).waitFor();
+  await expect
+    .poll(() => card("ada-codes").getByRole("link", { name: "Manage on GitHub" }).getAttribute("href"))
+    .toContain(gitHub.url);
+  await card("ada-codes")
+    .getByRole("button", { name: /repositories/ })
+    .click();
+  await card("ada-codes").getByText("No repositories.").waitFor();
+  await expectAccessible(page);
+});
 
 test("ONB-6 ONB-10 choosing among several accounts; one that isn't connected and a repository that isn't there say so", async () => {
   const own = (await installations()).find(({ accountLogin }) => accountLogin === "ada-codes");
