@@ -16,9 +16,9 @@ const root = join(import.meta.dirname, "..");
 /**
  * Thoroughly, more than the longest line: log lines are cut at 8 KiB and read no further than their first 256 characters.
  */
-const attackLength = rounds(2_000, 10_000);
-/** Processor time at which a pattern is looked at closer. Of 2,000 characters linear ones take 0.03 ms, quadratic ones 2. */
-const suspiciousMs = rounds(1, 5);
+const attackLength = rounds(6_000, 10_000);
+/** Processor time at which a pattern is looked at closer. Linear ones take a tenth of a millisecond, quadratic ones 18. */
+const suspiciousMs = 5;
 /** How much longer a match may take than one of a quarter of the text: linear ones take 4 times, quadratic ones 16. */
 const maxGrowth = 8;
 /** The same where quadratic ones are allowed: cubic ones take 64 times. */
