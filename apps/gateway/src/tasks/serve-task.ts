@@ -8,7 +8,7 @@ import type { StoredTask, TaskCursor } from "../read-model/kept-tasks.ts";
 import { answered, nextRound, openQuestions } from "./asking.ts";
 import { awaitResult } from "./await-result.ts";
 import { type Found, type ServeParts, type Serving, whenFetched } from "./serving.ts";
-import { askingOfTask, isReached, modernView } from "./shown-task.ts";
+import { askingOfTask, isReached, modernTask } from "./shown-task.ts";
 import type { TaskEra } from "./task-era.ts";
 import { listOwnerOf } from "./task-ids.ts";
 import { viewOf } from "./task-view.ts";
@@ -59,14 +59,11 @@ export async function serveTask(parts: ServeParts, { admitted, era }: Asked): Pr
 /** With its result, as 2026-07-28 has no other way to it; or with what is asked. */
 async function getTask(found: Found): Promise<Rest> {
   const { parts, admitted, task } = found;
-  const view = modernView(parts.results, admitted, found);
-  const asking = askingOfTask(parts.results, admitted, task);
-  if (asking && Object.keys(openQuestions(asking)).length === 0) {
-    // The server only asked to be called again. Without room for the call, the next look does it.
-    await goOn(found, asking, task.sealed ?? "").catch(unlessBusy);
-  }
+  const { view, hasResult, again } = modernTask(parts.results, admitted, found);
+  // Without room for the call, the next look does it.
+  if (again !== null) await goOn(found, again, task.sealed ?? "").catch(unlessBusy);
   const rest = answer(admitted, { ...view, ...complete });
-  if (parts.results.resultOf(task, admitted) !== null) whenFetched(found);
+  if (hasResult) whenFetched(found);
   return rest;
 }
 

@@ -23,13 +23,26 @@ export function askingOfTask(results: SealedResults, admitted: Admitted, task: S
   return state === "asking" && sealed !== null ? askingIn(results.open(id, admitted, sealed)) : null;
 }
 
-/** As `tasks/get` of 2026-07-28 shows it: with its result, or with what is asked. */
-export function modernView(results: SealedResults, admitted: Admitted, { task, taskId }: Shown): Message {
-  if (task.state !== "asking") return detailedView(taskId, task, results.resultOf(task, admitted));
+type ModernTask = {
+  /** As `tasks/get` of 2026-07-28 shows it: with its result, or with what is asked. */
+  readonly view: Message;
+  readonly hasResult: boolean;
+  /** What its server needs to be called again, which asked for nothing but that; null: it needn't be. */
+  readonly again: Asking | null;
+};
+
+/** Opens a task's result or questions once, for all that is needed of them. */
+export function modernTask(results: SealedResults, admitted: Admitted, { task, taskId }: Shown): ModernTask {
+  if (task.state !== "asking") {
+    const result = results.resultOf(task, admitted);
+    return { view: detailedView(taskId, task, result), hasResult: result !== null, again: null };
+  }
   const asking = askingOfTask(results, admitted, task);
-  if (!asking) return detailedView(taskId, { ...task, state: "dropped" }, null);
+  if (!asking)
+    return { view: detailedView(taskId, { ...task, state: "dropped" }, null), hasResult: false, again: null };
   const inputRequests = openQuestions(asking);
   const view = viewOf("modern", taskId, task);
-  // A server that only asked to be called again is.
-  return Object.keys(inputRequests).length > 0 ? { ...view, inputRequests } : { ...view, status: "working" };
+  return Object.keys(inputRequests).length > 0
+    ? { view: { ...view, inputRequests }, hasResult: false, again: null }
+    : { view: { ...view, status: "working" }, hasResult: false, again: asking };
 }

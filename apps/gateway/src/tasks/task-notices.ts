@@ -6,7 +6,7 @@ import type { Message } from "../portal/messages-in.ts";
 import { membersOf } from "../portal/portal-request.ts";
 import type { PortalReach } from "../portal/reach.ts";
 import { type KeptTaskStore, type StoredTask, taskChannel } from "../read-model/kept-tasks.ts";
-import { isReached, modernView } from "./shown-task.ts";
+import { isReached, modernTask } from "./shown-task.ts";
 import type { TaskEra } from "./task-era.ts";
 import { listOwnerOf, type TaskIds } from "./task-ids.ts";
 import { viewOf } from "./task-view.ts";
@@ -70,10 +70,12 @@ export class TaskNotices {
   listen(stream: NoticeStream, params: Readonly<Message>): TaskSubscription {
     const { ids } = this.#parts;
     const { taskIds: asked } = membersOf(params.notifications);
-    const taskIds = (Array.isArray(asked) ? asked.slice(0, maxTasks) : []).filter(
-      (id): id is string => ids.open(id, stream.admitted) !== null,
-    );
-    const callIds = taskIds.flatMap((id) => ids.open(id, stream.admitted) ?? []);
+    const found = (Array.isArray(asked) ? asked.slice(0, maxTasks) : []).flatMap((taskId: string) => {
+      const callId = ids.open(taskId, stream.admitted);
+      return callId === null ? [] : [{ taskId, callId }];
+    });
+    const taskIds = found.map(({ taskId }) => taskId);
+    const callIds = found.map(({ callId }) => callId);
     const about = { _meta: { "io.modelcontextprotocol/subscriptionId": stream.admitted.peek.id } };
     const stop = this.#add(callIds, { ...stream, era: "modern", about });
     const publish = () => {
@@ -110,7 +112,7 @@ export class TaskNotices {
     const { ids, results } = this.#parts;
     if (!(await isReached(this.#parts, admitted, task))) return;
     const taskId = ids.seal(task.id, admitted);
-    const view = era === "legacy" ? viewOf(era, taskId, task) : modernView(results, admitted, { task, taskId });
+    const view = era === "legacy" ? viewOf(era, taskId, task) : modernTask(results, admitted, { task, taskId }).view;
     const method = era === "legacy" ? "notifications/tasks/status" : "notifications/tasks";
     send({ jsonrpc: "2.0", method, params: { ...view, ...about } });
   }
