@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { SandboxError } from "../../port/errors.ts";
+import type { Limits } from "../../port/execution.ts";
 import type { ForkSource, SandboxSpec } from "../engine.ts";
 import type { ParentLaunch, PrewarmLaunch, PrewarmOutcome, WaitingInterpreter } from "../prewarm/prewarm-server.ts";
 import type { RunningProcess, Spawner } from "../process/running-process.ts";
@@ -18,6 +20,13 @@ export type ForkParentsParts = {
 const retryMs = 600_000;
 /** How long a measurement of a parent's memory is used. */
 const measureMs = 10_000;
+/**
+ * What each fork may add to its parent's control group: pages that it wrote before it was moved to its own, and the tables
+ * for them, are counted there until it ends. Seen: 1.3 MiB.
+ */
+const bytesByFork = 4 * 1024 * 1024;
+/** The parent's limit is raised for so many forks at a time. */
+const forksByRaise = 32;
 
 /** Interpreters of this host that fork (decision 086): at most one of a kind, while any fork of it lives. */
 export class ForkParents {
@@ -55,10 +64,10 @@ export class ForkParents {
     return parent === null || parent.join() ? parent : await this.of(launch, startTimeoutMs);
   }
 
-  /** A fork has failed: servers of this kind start without them for some time. */
-  async block(kind: string, reason: string): Promise<void> {
+  /** A fork of this parent has failed: servers of its kind start without forks for some time. Those that run go on. */
+  block(kind: string, parent: ForkParent, reason: string): void {
     this.#blocked.set(kind, { until: performance.now() + retryMs, reason });
-    await (await this.#parents.get(kind)?.catch(() => null))?.end();
+    parent.retire();
   }
 
   /** Why nothing of a kind is forked at the moment; null if it may be. */
@@ -90,6 +99,7 @@ export class ForkParents {
       socket: `${made.socketDirectory}/shared/${forkSocketName}`,
       python: launch.python,
       parent: { mounts: sandbox.mounts, identity, group: interpreter.running.restorable.group },
+      limits: sandbox.limits,
     });
   }
 
@@ -104,16 +114,20 @@ export class ForkParent {
   readonly copyOutput: WaitingInterpreter["copyOutput"];
   readonly #interpreter: WaitingInterpreter;
   readonly #source: ForkSource;
+  readonly #limits: Limits;
   #forks = 0;
   #forking = 0;
   #isOver = false;
+  /** Forks for which its memory limit has room. */
+  #room = 0;
   #shared: Promise<number | null> = Promise.resolve(null);
   #measuredAt = Number.NEGATIVE_INFINITY;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(interpreter: WaitingInterpreter, source: ForkSource) {
+  constructor(interpreter: WaitingInterpreter, { limits, ...source }: ForkSource & { readonly limits: Limits }) {
     this.#interpreter = interpreter;
     this.#source = source;
+    this.#limits = limits;
     this.ended = interpreter.gone;
     this.copyOutput = interpreter.copyOutput;
     void this.ended.then(() => {
@@ -121,11 +135,12 @@ export class ForkParent {
     });
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
+  /** False as soon as it begins to exit, before `isOver`. */
+  async isAlive(): Promise<boolean> {
+    return !this.#isOver && (await this.#interpreter.running.isAlive());
   }
 
-  /** Counts one more fork; false if it ends. */
+  /** Counts one more fork; false if nothing more is forked from it. */
   join(): boolean {
     if (!this.#isOver) this.#forks += 1;
     return !this.#isOver;
@@ -134,12 +149,14 @@ export class ForkParent {
   /** One of those has ended. With the last one it ends too. */
   left(): void {
     this.#forks -= 1;
-    if (this.#forks === 0) void this.end();
+    if (this.#forks > 0) return;
+    this.#isOver = true;
+    void this.#interpreter.end();
   }
 
-  async end(): Promise<void> {
+  /** Forks nothing more, and ends with the last of its forks, which would end with it. */
+  retire(): void {
     this.#isOver = true;
-    await this.#interpreter.end();
   }
 
   /** Starts forks of it, as `spawn` starts what is no fork. */
@@ -166,6 +183,15 @@ export class ForkParent {
     return (await this.#shared) ?? 0;
   }
 
+  /** Raises its memory limit as it gets forks: at the limit the kernel would end it, and all of them with it. */
+  async #makeRoom(): Promise<void> {
+    if (this.#forks <= this.#room) return;
+    this.#room = Math.ceil(this.#forks / forksByRaise) * forksByRaise;
+    const memoryBytes = this.#limits.memoryBytes + this.#room * bytesByFork;
+    if (!(await this.#interpreter.running.limit({ ...this.#limits, memoryBytes })))
+      throw new SandboxError("setup_failed", "The memory limit of the interpreter that forks could not be raised.");
+  }
+
   async #awake<Result>(work: () => Promise<Result>): Promise<Result> {
     const { running } = this.#interpreter;
     this.#forking += 1;
@@ -175,6 +201,7 @@ export class ForkParent {
       return this.#turn;
     };
     try {
+      await inTurn(() => this.#makeRoom());
       await inTurn(() => running.wake());
       return await work();
     } finally {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isThorough } from "../../../../../tests/thorough.ts";
 import type { RuntimeDriver } from "../../port/driver.ts";
 import type { InstanceHandle, Prewarmed, PrewarmResult, PrewarmSpec, ServerSpec } from "../../port/servers.ts";
 import { shortDirectory } from "../../testing/short-directory.ts";
@@ -82,8 +83,6 @@ except Exception as error:
     result = type(error).__name__
 `)}, place), place["result"])[1])({})`,
   );
-
-import { isThorough } from "../../../../../tests/thorough.ts";
 
 async function commands(program: string): Promise<number[]> {
   const tree = await processTree(process.pid);
@@ -291,5 +290,27 @@ describe.runIf(root)("a fork", () => {
     expect(await childrenOf(process.pid)).not.toContain(monitor);
     // The next one has a parent of its own again.
     await (await forkWith("c")).stop(1000);
+  });
+
+  test("CAP-1 are as many as are needed: what each adds to their parent's memory doesn't end it", async () => {
+    // The parent alone takes half of it.
+    const limits = { ...testLimits, memoryBytes: 24 * mebibyte };
+    const waiting: Prewarmed[] = [];
+    while (waiting.length < 40) waiting.push(await prewarmed({ limits, onlyForked: waiting.length > 0 }));
+    // Their parent, the forks, and what stands by each.
+    expect(await interpreters()).toHaveLength(81);
+    for (const each of waiting) await each.end();
+    await noneLeft();
+  });
+
+  test("CAP-1 go on when another one fails", async () => {
+    const one = await forkWith("a");
+    const failed = await prewarm({ limits: { ...testLimits, processes: 0 }, onlyForked: true });
+    expect(failed).toMatchObject({ ok: false });
+    expect(await tinyServer.get(one.endpoint)).toMatch(/^hello/);
+    // Servers of its kind start without it for now.
+    expect(await prewarm({ onlyForked: true })).toMatchObject({ ok: false });
+    await one.stop(1000);
+    await noneLeft();
   });
 });

@@ -39,7 +39,7 @@ async function fork(
 ): Promise<PrewarmOutcome | null> {
   const failed = async (reason: string) => {
     // Else its own end is why.
-    if (!parent.isOver) await parents.block(kind, reason);
+    if (await parent.isAlive()) parents.block(kind, parent, reason);
     parent.left();
   };
   try {
