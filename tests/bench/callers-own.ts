@@ -7,7 +7,7 @@
 //
 // Seen on two cores with a load of 20 to 40 from other work, where a bare start took 10.9 s: 120 people's first calls took 583 ms
 // at the median and 973 at p95, wakes 58 and 141 (with a load of 12 to 18: 24 and 37); 25.5 MiB (PSS) each; none is left once idle.
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,7 +17,7 @@ import { modernCall } from "../instance/modern-call.ts";
 import { operatorToken } from "../instance/operator.ts";
 import { addOwnPerson, type OwnPerson, organizationOf, restOf } from "../instance/own-people.ts";
 import { attackOwnValues, ownSource, ownVariable } from "../instance/own-values-attack.ts";
-import { childrenOf, databaseUrlOf, runningProcessOf } from "../instance/processes.ts";
+import { databaseUrlOf, runningProcessOf } from "../instance/processes.ts";
 import { instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
 import { bareEnvironment, dependencyLayers, startBare } from "./bare-python.ts";
 import { median, printTable, timed } from "./measure.ts";
@@ -70,17 +70,31 @@ async function until(isSo: () => Promise<boolean>, withinMs: number): Promise<vo
 
 const isPython = /^\S*\/python[\d.]* /;
 
-/** What the platform runs for servers: all below the shim. */
-function sandboxes(): { pid: number; command: string }[] {
-  const below = (pid: number): { pid: number; command: string }[] =>
-    childrenOf(pid).flatMap((child) => [child, ...below(child.pid)]);
-  const shims = below(instance.process.pid ?? 0).filter(({ command }) => command.includes("shim"));
-  return shims.flatMap(({ pid }) => below(pid));
+/** What the platform runs for servers: all below the shim. Each process is read once, as thousands run. */
+async function sandboxes(): Promise<{ pid: number; command: string }[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const children = new Map<number, number[]>();
+  for (const pid of pids) {
+    const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+    const parent = Number(status.slice(status.lastIndexOf(")") + 2).split(" ")[1]);
+    children.set(parent, [...(children.get(parent) ?? []), pid]);
+  }
+  const below = (pid: number): number[] => (children.get(pid) ?? []).flatMap((child) => [child, ...below(child)]);
+  const commandOf = async (pid: number) => {
+    const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+    return { pid, command: command.replaceAll("\0", " ") };
+  };
+  const shim = (await Promise.all(below(instance.process.pid ?? 0).map(commandOf))).find(({ command }) =>
+    command.includes("/shim.ts"),
+  );
+  return await Promise.all(below(shim?.pid ?? -1).map(commandOf));
 }
 
 /** Proportional set sizes in bytes of the interpreters, of networks, and of all that is needed for servers. */
 async function memoryOf() {
-  const each = await Promise.all(sandboxes().map(async ({ pid, command }) => ({ command, bytes: await pssOf(pid) })));
+  const each = await Promise.all(
+    (await sandboxes()).map(async ({ pid, command }) => ({ command, bytes: await pssOf(pid) })),
+  );
   const sizes = (is: (command: string) => boolean) =>
     each.flatMap(({ command, bytes }) => (is(command) ? [bytes] : []));
   // The programs around an interpreter name it among their arguments.
@@ -163,7 +177,7 @@ try {
   const waits = idleSeconds <= 600;
   if (waits) await until(async () => (await ofCallers()).length === 0, stopAfterMs * 2);
   const leftOver = waits ? (await runner.list()).length : "not waited for";
-  const processesLeft = sandboxes().filter(({ command }) => isPython.test(command)).length;
+  const processesLeft = (await sandboxes()).filter(({ command }) => isPython.test(command)).length;
   const ended = shuffled.filter(({ userId }) => waits || !asleep.has(userId));
   const again = await each(ended.slice(0, 40), pauseMs);
 
