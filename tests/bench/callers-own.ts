@@ -5,8 +5,7 @@
 // [seconds after which an idle instance ends: longer than the first calls of all take; above 600 nobody waits for it]
 // [MiB for all instances: beyond it people take turns]`.
 //
-// Seen on two cores with a load of 20 to 40 from other work, where a bare start took 10.9 s: 120 people's first calls took 583 ms
-// at the median and 973 at p95, wakes 58 and 141 (with a load of 12 to 18: 24 and 37); 25.5 MiB (PSS) each; none is left once idle.
+// Seen with 1,000 people on two quiet cores: docs/decisions/086-forks-of-an-interpreter.md.
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

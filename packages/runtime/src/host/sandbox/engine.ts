@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { SandboxError } from "../../port/errors.ts";
 import type { OutputSink } from "../../port/execution.ts";
 import type { Isolation } from "../../port/host.ts";
@@ -39,6 +40,9 @@ export type SandboxEngineConfig = IsolationConfig & {
   readonly host?: HostFacts;
   readonly cgroups?: CgroupLayout;
 };
+
+/** How long the servers that are left are ended one by one. All of a runner's end has 7 s, see `stopLimits`. */
+const closeWithinMs = 1000;
 
 type Prepared = {
   /** The current state: a network that was unavailable at first may work by now. */
@@ -126,6 +130,14 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
           shim !== null && keepParent(shim, { socketDirectory, running: restorable }),
       })
     : null;
+  const endAll = async () => {
+    await Promise.all([...handles].map((handle) => handle.stop(0)));
+    await Promise.all([...running].map((each) => each.kill().then(() => each.ended)));
+    await Promise.allSettled(starting);
+    // Those that became ready meanwhile.
+    await Promise.all([...handles].map((handle) => handle.stop(0)));
+    await Promise.all(waiting);
+  };
   return {
     name: "sandbox",
     selfTest: async () => (await ready()).isolation(),
@@ -181,13 +193,11 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
     },
     async close() {
       closed = true;
-      await Promise.all([...handles].map((handle) => handle.stop(0)));
-      await Promise.all([...running].map((each) => each.kill().then(() => each.ended)));
-      await Promise.allSettled(starting);
-      // Those that became ready meanwhile.
-      await Promise.all([...handles].map((handle) => handle.stop(0)));
-      await Promise.all(waiting);
-      await shim?.shutDown();
+      const ended = endAll();
+      if (shim === null) return await ended;
+      await Promise.race([ended, sleep(closeWithinMs, undefined, { ref: false })]);
+      // It ends what is left at once, however many they are.
+      await shim.shutDown();
     },
   };
 }

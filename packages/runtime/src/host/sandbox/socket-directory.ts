@@ -48,7 +48,10 @@ export async function unusedSocketDirectories(parent: string, isInUse: IsInUse):
 
 /** Removes them. */
 export async function sweepSocketDirectories(parent: string, isInUse: IsInUse): Promise<void> {
-  for (const path of await unusedSocketDirectories(parent, isInUse)) await unmountAndRemove(path, true);
+  const unused = await unusedSocketDirectories(parent, isInUse);
+  // Hundreds may be left: one process unmounts all. It goes on after one that fails.
+  if (unused.length > 0) await run("/usr/bin/umount", ["-l", "--", ...unused]).catch(() => {});
+  for (const path of unused) await removeDirectory(path);
 }
 
 /** /proc/self/mounts writes a space as \040, and so on. */
