@@ -6,7 +6,7 @@ export {
   serverLimitSettings,
   serverLimitsFrom,
 } from "./config.ts";
-export type { Leftovers } from "./host/leftovers.ts";
+export { endLeftServers, type Leftovers } from "./host/leftovers.ts";
 export { claimServers, findLeftovers, openDataCopies, openDriver, testHost } from "./open-driver.ts";
 export {
   type BuildDriver,

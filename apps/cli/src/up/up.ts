@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Migrated } from "@towpath/db";
 import { thisRelease } from "@towpath/db/release";
 import { stopLimits } from "@towpath/role";
+import { endLeftServers } from "@towpath/runtime";
 import {
   findRunning,
   type Identity,
@@ -62,7 +63,7 @@ async function stopAll({ sockets, processes, postgres, stopControl }: Started, o
   // New connections must be refused, not wait for nobody.
   for (const socket of Object.values(sockets)) socket.close();
   await Promise.all(processes.map((process) => process.stop(stopLimits.killMs)));
-  await postgres?.stop();
+  await Promise.all([endLeftServers(options.runDirectory), postgres?.stop()]);
   await rm(join(options.dataDirectory, "running.json"), { force: true });
 }
 

@@ -1,7 +1,7 @@
 import { ownerRuns } from "./process/tree.ts";
 import { findCgroups, readCgroupFacts, unusedCgroups } from "./sandbox/cgroup-layout.ts";
-import { unusedSocketDirectories } from "./sandbox/socket-directory.ts";
-import { lastOwner } from "./shim/shim-process.ts";
+import { sweepSocketDirectories, unusedSocketDirectories } from "./sandbox/socket-directory.ts";
+import { killOwner, lastOwner } from "./shim/shim-process.ts";
 
 /** What killed processes of the platform left on this host. */
 export type Leftovers = {
@@ -19,4 +19,15 @@ export async function findHostLeftovers(runDirectory: string): Promise<Leftovers
   const shim = owner !== "" && (await ownerRuns(owner)) ? Number(owner.split("-")[0]) : null;
   const groups = await unusedCgroups(await readCgroupFacts().then(findCgroups), ownerRuns);
   return { shim, controlGroups: [...groups], mounts: await unusedSocketDirectories("", ownerRuns) };
+}
+
+/**
+ * Ends the servers that a killed runner has left in this run directory. For an instance that stops: its runner may not have
+ * ended hundreds of them in time.
+ */
+export async function endLeftServers(runDirectory: string): Promise<void> {
+  const owner = await lastOwner({ directory: runDirectory });
+  if (owner === "" || !(await ownerRuns(owner))) return;
+  await killOwner(owner);
+  await sweepSocketDirectories(runDirectory, async (by) => by !== owner);
 }

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isThorough } from "../../../../../tests/thorough.ts";
 import { shortDirectory } from "../../testing/short-directory.ts";
 import { tinyServer } from "../../testing/tiny-server.ts";
+import { endLeftServers } from "../leftovers.ts";
 import { processTree, signalProcess } from "../process/tree.ts";
 
 const root = process.getuid?.() === 0;
@@ -307,6 +308,19 @@ test("RUN-5 RUN-8 output that was sent to a killed runner but not read reaches t
   const lines = () => second.lines.filter((line) => line.startsWith("line a"));
   await expect.poll(lines).toHaveLength(4);
   expect(lines()).toEqual([0, 1, 2, 0].map((number) => `line a line ${number}`));
+});
+
+test("RUN-8 an instance that stops ends the servers that its killed runner left, with their directories", async () => {
+  const runner = startRunner(false, 1);
+  await runner.printed("ready");
+  for (const order of ["start a", "start b", "freeze b"]) await runner.execute(order);
+  const started = await below(runner);
+  await runner.kill();
+  await endLeftServers(directory);
+  await expect.poll(() => started.filter(alive)).toEqual([]);
+  if (root) expect(readdirSync(`${directory}/i`)).toEqual([]);
+  // Without a shim there is nothing to end.
+  await endLeftServers(directory);
 });
 
 test.runIf(isThorough)("RUN-8 a runner with an older generation does not get the servers", async () => {
