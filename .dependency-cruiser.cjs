@@ -132,7 +132,7 @@ const packageRules = Object.entries(allowedPackages).map(([directory, allowed]) 
 );
 
 /** Directories of the builder, each of which may import those before it. */
-const builderSteps = ["fetch", "source", "plan", "install", "inspect", "diagnose", "mend", "attempts"];
+const builderSteps = ["fetch", "source", "plan", "install", "inspect", "diagnose", "fix", "attempts"];
 /** What puts them together. */
 const builder = "^packages/builder/src/(build|make-layers|plan-source|plan-worker|report)\\.ts$";
 

@@ -74,7 +74,7 @@ test.runIf(isCheckout)(
 );
 
 /** The last commit before subjects were checked for all words of the list. */
-const checkedSince = "a27f9594";
+const checkedSince = "3ff51e92";
 
 test.runIf(isCheckout)("subjects of new commits are imperative and short", async () => {
   const subjects = await git("log", "--format=%s", `${checkedSince}..HEAD`).catch(() => []);

@@ -1,6 +1,6 @@
 // node tests/bench/pull-request-check.ts [SERVER...]: the check of a pull request (CAP-4) on twelve FastMCP servers, each with
 // six changes that break callers and ten that do not. Every version is a process of its own that answers MCP. The model
-// that chooses tools is a stand-in that compares words. Rules were developed on the first five servers, then mended by what
+// that chooses tools is a stand-in that compares words. Rules were developed on the first five servers, then corrected by what
 // the next five showed; two more were written after that and changed no rule. Fails below 95 % found, above 2 % false
 // alarms, or above 60 s for a check.
 import type { BenchServer } from "./pull-request-check/bench-server.ts";
@@ -72,7 +72,7 @@ function summarize(title: string, servers: readonly BenchServer[]): boolean {
 
 const results = [
   summarize("Servers that the rules were developed on", developed),
-  summarize("Servers that mended them", second),
+  summarize("Servers that corrected them", second),
   summarize("Servers that changed no rule", fresh),
   summarize("All", [...developed, ...second, ...fresh]),
 ];

@@ -80,7 +80,7 @@ type Kind = {
   /** Set after the first build, and built again. */
   readonly entrypoint?: string;
   readonly title: string | RegExp;
-  readonly mend: () => Promise<void>;
+  readonly fix: () => Promise<void>;
 };
 const listed = { "server.py": good, "requirements.txt": plainRequirements };
 
@@ -89,33 +89,33 @@ const kinds: Readonly<Record<string, Kind>> = {
   "a package that does not exist": {
     files: { ...listed, "requirements.txt": `${plainRequirements}towpath-no-such-package-q7\n` },
     title: "There is no package named towpath-no-such-package-q7",
-    mend: () => commit("Remove towpath-no-such-package-q7 from requirements.txt"),
+    fix: () => commit("Remove towpath-no-such-package-q7 from requirements.txt"),
   },
   "a missing module": {
     files: { ...listed, "server.py": `import idna\n${good}` },
     title: "The module idna is not installed",
-    mend: () => commit("Require idna in requirements.txt"),
+    fix: () => commit("Require idna in requirements.txt"),
   },
   "another Python": {
     files: { "server.py": good, "pyproject.toml": pyproject("<3.9") },
     title: /^Python .* is not available$/,
-    mend: () => commit("Pin Python"),
+    fix: () => commit("Pin Python"),
   },
   "a damaged lock": {
     files: { "server.py": good, "pyproject.toml": pyproject(">=3.10"), "uv.lock": "version = \n" },
     title: /uv\.lock/,
-    mend: () => commit("Delete uv.lock"),
+    fix: () => commit("Delete uv.lock"),
   },
   "an entrypoint that does not exist": {
     files: listed,
     entrypoint: "main.py",
     title: /main\.py/,
-    mend: () => page.getByRole("button", { name: /^Set entrypoint to server\.py/ }).click(),
+    fix: () => page.getByRole("button", { name: /^Set entrypoint to server\.py/ }).click(),
   },
   "a missing variable": {
     files: { ...listed, "server.py": `import os\nKEY = os.environ["WEATHER_KEY"]\n${good}` },
     title: "The environment variable WEATHER_KEY is not set",
-    mend: async () => {
+    fix: async () => {
       await page.getByLabel("WEATHER_KEY", { exact: true }).click();
       await page.keyboard.type("a value");
       await page.getByRole("button", { name: "Save and rebuild" }).click();
@@ -124,7 +124,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   "a line of code": {
     files: { ...listed, "server.py": `retries = 3 +\n${good}` },
     title: /is not valid Python/,
-    mend: async () => {
+    fix: async () => {
       await page.getByRole("link", { name: "Open server.py line 1" }).click();
       await page.locator(".cm-marked").waitFor();
       await page.keyboard.press("End");
@@ -137,7 +137,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 test.each(Object.entries(kinds).filter((_, at) => isThorough || at < 1))(
   "CAP-5 BLD-2 from a build that failed by %s to live within three clicks",
-  async (kind, { files, entrypoint, title, mend }) => {
+  async (kind, { files, entrypoint, title, fix }) => {
     const name = `clicks-${Object.keys(kinds).indexOf(kind)}-${process.pid}`;
     expect(await push(name, files)).toBe(entrypoint === undefined ? 1 : 0);
     if (entrypoint !== undefined) {
@@ -154,7 +154,7 @@ test.each(Object.entries(kinds).filter((_, at) => isThorough || at < 1))(
     await page.goto(`${instance.url}/${slug}/${name}/build-logs/${(await newest()).id}`);
     await page.getByRole("heading", { name: title }).waitFor();
     const before = clicks.count();
-    await mend();
+    await fix();
     await expect.poll(async () => (await newest()).status, { timeout }).toBe("succeeded");
     expect((await get(`projects/${name}/status`)).live).not.toBeNull();
     const needed = clicks.count() - before;

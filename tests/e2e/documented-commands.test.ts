@@ -120,7 +120,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath cancel NAME", /No build of my-server-one is queued or running/],
   ["./towpath delete NAME [--yes NAME]", /Deleted my-server-one/],
   ["./towpath completion bash", /complete .*_towpath/],
-  ["./towpath doctor", /\d+ checked, (nothing|\d+) to mend/],
+  ["./towpath doctor", /\d+ checked, (nothing|\d+) to fix/],
   ["./towpath version", /^\d+\.\d+\.\d+ \(commit [0-9a-f]+, schema \d{4}_\w+\)$/m],
   ["./towpath help deploy", /--preview BRANCH/],
   ["./towpath deploy --help", /--preview BRANCH/],

@@ -137,6 +137,7 @@ test("CAP-1 a replaced value serves the next call, and after a deletion the next
   expect((await rest(ada.key, "DELETE", "/my-values/SERVICE_TOKEN")).status).toBe(200);
   const deletedAt = performance.now();
   await expect.poll(async () => call(await connected(ada.key)), { timeout: 5000 }).toContain("/my-values/");
+  // The promised second, not what this machine takes.
   expect(performance.now() - deletedAt).toBeLessThan(1000);
   expect(await call(ofBob)).toBe("token-of-bob");
 });

@@ -70,7 +70,7 @@ test("OPS-2 without the options of the compose file, doctor says that servers ca
   expect(findings).toContainEqual(
     expect.objectContaining({
       name: "user namespaces",
-      state: "mend",
+      state: "fix",
       remedy: expect.stringContaining("docs/containers.md"),
     }),
   );

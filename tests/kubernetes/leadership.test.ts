@@ -107,7 +107,7 @@ test("RUN-8 a holder that can't renew stops changing things before another one c
   expect(takenAt - lastAt).toBeGreaterThan(leaseTimes.durationMs - leaseTimes.sureMs - 500);
   expect(lost).toBe(0);
   const done = new Set(changes.map(({ name }) => name));
-  link.mend();
+  link.restore();
   await expect.poll(() => lost, { timeout: 10_000 }).toBe(1);
   await expect(change("after")).rejects.toThrow("Another runner has the lease");
   // Those that waited were refused, too.
@@ -136,7 +136,7 @@ test("RUN-8 a pause of the API shorter than the lease holds changes back and los
   });
   await sleep(200);
   expect(isSure).toBe(false);
-  link.mend();
+  link.restore();
   await waiting;
   expect(lost).toBe(0);
   // The next one need not wait for a lease that was given up.

@@ -32,7 +32,7 @@ export async function openLink(cluster: Cluster) {
       for (const socket of sockets) socket.unpipe().pause();
     },
     /** For new connections; what was under way is lost. */
-    mend: () => {
+    restore: () => {
       isCut = false;
       end();
     },

@@ -169,7 +169,7 @@ test.runIf(isThorough)(
     const worker = runningProcessOf(dataDirectory, "worker");
     process.kill(worker, "SIGSTOP");
     onTestFinished(() => void process.kill(worker, "SIGCONT"));
-    expect(await doctor()).toMatchObject({ ...database, ...instance, worker: "mend" });
+    expect(await doctor()).toMatchObject({ ...database, ...instance, worker: "fix" });
   },
   120_000,
 );

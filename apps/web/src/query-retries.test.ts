@@ -37,7 +37,7 @@ test("UI-3 a failed query is tried three more times, after 1, 2 and 4 seconds", 
 });
 
 test("UI-3 permanent failures are not retried", async () => {
-  expect(await attemptsOf(new TowpathError("not_found", "Not Found: there is no such project."))).toEqual([0]);
+  expect(await attemptsOf(new TowpathError("not_found", "Not Found: there is no such server."))).toEqual([0]);
   expect(await attemptsOf(new TowpathError("invalid_input", "Wrong."))).toEqual([0]);
   expect(await attemptsOf(redirect({ to: "/account" }))).toEqual([0]);
   expect(await attemptsOf(notFound())).toEqual([0]);

@@ -109,6 +109,8 @@ test("CAP-6 the Overview leads with what is new, and an error says where, since 
   await page.goto(address());
   const strip = page.getByRole("region", { name: "Errors of the last 24 hours" });
   await strip.getByText("1 error is new or back").waitFor();
+  // Of few calls, nothing is red.
+  expect(await page.locator("#content :is([class*='-bad'], [style*='--bad'])").count()).toBe(0);
   await expectAccessibleInBothThemes(page);
   await page.setViewportSize({ width: 1280, height: 800 });
   await strip.getByRole("link", { name: "KeyError: 'nowhere'" }).click();

@@ -45,7 +45,12 @@ test("GW-8 by keyboard: a lower limit is set, saved, shown again and given up", 
   await lowerLimit("Each caller").focus();
   await page.keyboard.press("Space");
   await page.getByLabel("Calls a minute").fill("30");
+  await page.getByText("Counted per person, per API key, or per IP address when nobody signs in.").waitFor();
+  const warning = page.getByText("allow at least 5 a minute and at once");
+  await page.getByLabel("Calls at once").fill("4");
+  await warning.waitFor();
   await page.getByLabel("Calls at once").fill("5");
+  await warning.waitFor({ state: "detached" });
   await page.keyboard.press("Enter");
   await page.getByText("Saved. It applies within seconds.").waitFor();
   await expect.poll(() => stored()).toMatchObject({ callerPerMinute: 30, callerBurst: 5, serverPerMinute: null });

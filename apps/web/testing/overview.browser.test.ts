@@ -113,6 +113,7 @@ test.runIf(isThorough)(
     const project = await liveProject();
     await call(project, [1]);
     const isRed = () => figure("Error rate").locator(".text-bad").count();
+    const red = page.locator("#content :is([class*='-bad'], [style*='--bad'])");
     await open(project.name);
     await expect.poll(() => figure("Calls").textContent()).toBe("1");
     await call(project, [0]);
@@ -120,8 +121,11 @@ test.runIf(isThorough)(
     await call(project, [0], failed);
     await expect.poll(() => figure("Error rate").textContent(), { timeout: 20_000 }).toBe("33%");
     await expect.poll(isRed).toBe(0);
+    expect(await red.count()).toBe(0);
     await call(project, Array(17).fill(0));
     await expect.poll(isRed, { timeout: 20_000 }).toBe(1);
+    // In the figure, its line, the chart and the message.
+    expect(await red.count()).toBeGreaterThan(3);
   },
 );
 

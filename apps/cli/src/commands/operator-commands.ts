@@ -49,8 +49,8 @@ export const operatorCommands = {
   doctor: {
     arguments: "",
     text:
-      "Checks this machine and what the instance on it is set to use, and says what to mend and how. It works while the " +
-      "instance runs, while it doesn't, and before the first up; it changes nothing. Exit status 1: mend something.",
+      "Checks this machine and what the instance on it is set to use, and says what to fix and how. It works while the " +
+      "instance runs, while it doesn't, and before the first up; it changes nothing. Exit status 1: fix something.",
     options: { ...common, port: value("PORT", "as of up"), "gateway-port": value("PORT", "as of up") },
     examples: ["doctor", "doctor --json"],
     isLocal: true,

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { type AuthMode, argumentWords } from "@towpath/core/projects/project/schema";
+import { type AuthMode, splitArguments } from "@towpath/core/projects/project/schema";
 import { parse } from "../commands/parse.ts";
 import { type Assignment, environmentAssignments } from "../servers/env.ts";
 import { authModeOf } from "../settings/auth-mode.ts";
@@ -32,7 +32,7 @@ export type DeployOptions = {
 /** @throws UsageError when a quote in `--args` isn't closed */
 export function argumentsOf(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
-  const argv = argumentWords(text);
+  const argv = splitArguments(text);
   if (argv === null) throw new UsageError(`A quote is not closed in --args ${text}`);
   return argv;
 }

@@ -63,7 +63,7 @@ test("OPS-6 OPS-12 doctor: Caddy's certificates are listed with their ends, and 
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 80 * dayMs });
   onTestFinished(() => void vi.useRealTimers());
   expect(await caddyCertificates({ ...facts, running })).toMatchObject([
-    { state: "mend", detail: `that of ${domain} ends on ${date(10)} and should have been renewed` },
+    { state: "fix", detail: `that of ${domain} ends on ${date(10)} and should have been renewed` },
   ]);
   expect(await caddyCertificates(facts)).toMatchObject([{ state: "ok" }]);
 });
@@ -73,7 +73,7 @@ test("OPS-6 OPS-12 doctor: a renewal that fails is reported with the authority's
   await log(facts, failed(domain, now()), failed("gone.example.com", now() - 100_000));
   expect(await caddyCertificates(facts)).toMatchObject([
     {
-      state: "mend",
+      state: "fix",
       detail: expect.stringMatching(
         /^that of towpath\.example\.com, until \S+, could not be renewed: HTTP 429 .+ too many/,
       ),
@@ -116,6 +116,6 @@ test.runIf(findProgram("caddy"))(
     const found = async () => (await caddyCertificates(facts)).map(({ state, detail }) => `${state}: ${detail}`);
     await expect
       .poll(found)
-      .toEqual([expect.stringMatching(/^mend: towpath\.example\.com has none: .*connection refused/)]);
+      .toEqual([expect.stringMatching(/^fix: towpath\.example\.com has none: .*connection refused/)]);
   },
 );

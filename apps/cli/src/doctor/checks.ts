@@ -19,7 +19,7 @@ import { processes } from "./checks/processes.ts";
 import { programs } from "./checks/programs.ts";
 import { secrets } from "./checks/secrets.ts";
 import type { Facts } from "./facts.ts";
-import { type Check, type Finding, mend, reasonOf } from "./finding.ts";
+import { type Check, type Finding, fix, reasonOf } from "./finding.ts";
 
 /** In the order in which they are printed: the machine, the network, the database, what others run, the instance. */
 export const checks: Readonly<Record<string, Check>> = {
@@ -53,7 +53,7 @@ export async function runChecks(facts: Facts): Promise<readonly Finding[]> {
   const found = await Promise.all(
     Object.entries(checks).map(([name, check]) =>
       limited(check(facts)).catch((error: unknown) => [
-        mend(
+        fix(
           name,
           `it could not be checked: ${reasonOf(error)}`,
           "Try again with --verbose, and report it if it stays.",

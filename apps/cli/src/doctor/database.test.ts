@@ -36,7 +36,7 @@ test("OPS-6 doctor: a database that refuses connections, or the user, is reporte
   const dead = `postgresql://ada:very-secret@127.0.0.1:${await freePort()}/towpath`;
   const [refused] = await examine(examineDatabase, { DATABASE_URL: dead });
   expect(refused).toMatchObject({
-    state: "mend",
+    state: "fix",
     detail: expect.stringContaining("ECONNREFUSED"),
     remedy: expect.stringContaining("DATABASE_URL"),
   });
@@ -44,7 +44,7 @@ test("OPS-6 doctor: a database that refuses connections, or the user, is reporte
   const nobody = database.url.replace(/\/\/[^@/]*@/, "//nobody@");
   expect(await examine(examineDatabase, { DATABASE_URL: nobody, DATABASE_DIRECT_URL: nobody })).toMatchObject([
     {
-      state: "mend",
+      state: "fix",
       detail: expect.stringContaining("nobody"),
       remedy: expect.stringContaining("DATABASE_DIRECT_URL"),
     },
@@ -59,7 +59,7 @@ test("OPS-6 OPS-3 doctor: a database that a newer release has used is reported w
   const [, schema] = await examine(examineDatabase, here());
   expect(schema).toEqual({
     name: "schema",
-    state: "mend",
+    state: "fix",
     detail: `of 9.9.0 (commit f00), which is newer than ${thisRelease()}`,
     remedy: expect.stringContaining("back-up"),
   });
@@ -73,10 +73,10 @@ test("OPS-6 doctor: a user without rights is reported with the statements that g
   const as = { DATABASE_URL: database.url.replace(/\/\/[^@/]*@/, `//${role}@`) };
   const [, schema, rights] = await examine(examineDatabase, as);
   expect(schema).toMatchObject({
-    state: "mend",
+    state: "fix",
     detail: expect.stringContaining("permission denied for schema drizzle"),
   });
-  expect(rights).toMatchObject({ state: "mend", detail: expect.stringContaining(`${role} may not create tables`) });
+  expect(rights).toMatchObject({ state: "fix", detail: expect.stringContaining(`${role} may not create tables`) });
   const { remedy = "" } = rights as { remedy?: string };
   expect(remedy).toMatch(/^GRANT CREATE ON DATABASE \w+ TO \w+; GRANT CREATE ON SCHEMA public TO \w+; GRANT SELECT, /);
   await database.pool.query(
@@ -102,12 +102,12 @@ test("OPS-6 KEY-2 doctor: a secret that doesn't open what the database has is re
   expect(await examine(secrets, { ...here(), TOWPATH_SECRET: wrong })).toMatchObject([
     {
       name: "secret",
-      state: "mend",
+      state: "fix",
       detail: expect.stringContaining("sealed with key"),
       remedy: expect.stringContaining("TOWPATH_PREVIOUS_SECRETS"),
     },
   ]);
-  expect(await examine(secrets, { ...here(), TOWPATH_SECRET: "short" })).toMatchObject([{ state: "mend" }]);
+  expect(await examine(secrets, { ...here(), TOWPATH_SECRET: "short" })).toMatchObject([{ state: "fix" }]);
   expect(await keys()).toBe(1);
 });
 
@@ -121,7 +121,7 @@ test.runIf(hasPgBouncer)("OPS-6 doctor: a pooler in transaction mode needs the d
   onTestFinished(() => started.stop());
   expect(await examine(pooler, { DATABASE_URL: started.url })).toMatchObject([
     {
-      state: "mend",
+      state: "fix",
       detail: expect.stringContaining("transaction mode"),
       remedy: expect.stringContaining("DATABASE_DIRECT_URL"),
     },
@@ -130,6 +130,6 @@ test.runIf(hasPgBouncer)("OPS-6 doctor: a pooler in transaction mode needs the d
   expect(await examine(pooler, both)).toMatchObject([{ state: "ok" }]);
   await started.stop();
   expect(await examine(pooler, both)).toMatchObject([
-    { state: "mend", remedy: expect.stringContaining("the pooler runs") },
+    { state: "fix", remedy: expect.stringContaining("the pooler runs") },
   ]);
 });

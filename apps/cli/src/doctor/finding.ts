@@ -1,26 +1,26 @@
 import type { Facts } from "./facts.ts";
 
-/** What a check found out about one thing. `remedy`: the command or setting that mends it. */
+/** What a check found out about one thing. `remedy`: the command or setting that fixes it. */
 export type Finding =
   | { readonly name: string; readonly state: "ok" | "not-needed"; readonly detail: string }
-  | { readonly name: string; readonly state: "mend"; readonly detail: string; readonly remedy: string };
+  | { readonly name: string; readonly state: "fix"; readonly detail: string; readonly remedy: string };
 
 /** Looks at one thing and changes nothing. What it throws is a finding, too. */
 export type Check = (facts: Facts) => Promise<readonly Finding[]>;
 
 export const ok = (name: string, detail: string): Finding => ({ name, state: "ok", detail });
 export const notNeeded = (name: string, detail: string): Finding => ({ name, state: "not-needed", detail });
-export const mend = (name: string, detail: string, remedy: string): Finding => ({
+export const fix = (name: string, detail: string, remedy: string): Finding => ({
   name,
-  state: "mend",
+  state: "fix",
   detail,
   remedy,
 });
 
 /** For a text whose first sentence is the problem and the others are what to do. `otherwise`: for one sentence alone. */
-export function mendAs(name: string, text: string, otherwise: string): Finding {
+export function fixAs(name: string, text: string, otherwise: string): Finding {
   const end = text.indexOf(". ");
-  return end < 0 ? mend(name, text, otherwise) : mend(name, text.slice(0, end), text.slice(end + 2));
+  return end < 0 ? fix(name, text, otherwise) : fix(name, text.slice(0, end), text.slice(end + 2));
 }
 
 type Parsed = {
@@ -30,7 +30,7 @@ type Parsed = {
 /** Settings that a process would refuse at its start. */
 export function invalidSettings(name: string, { error }: Parsed): Finding {
   const problems = (error?.issues ?? []).map(({ path, message }) => `${path.join(".")} ${message}`);
-  return mend(name, problems.join("; "), changeSettings);
+  return fix(name, problems.join("; "), changeSettings);
 }
 
 export const changeSettings = "Change the setting: see docs/configuration.md.";

@@ -24,7 +24,7 @@ test("OPS-6 doctor: an old kernel, another system and another processor are name
   expect(kernelFinding(machine)).toEqual({ name: "kernel", state: "ok", detail: "linux 6.1.0-18-amd64 on x64" });
   for (const other of [{ platform: "darwin" }, { arch: "ia32" }, { release: "4.17.19" }, { release: "3.20" }])
     expect(kernelFinding({ ...machine, ...other })).toMatchObject({
-      state: "mend",
+      state: "fix",
       remedy: expect.stringContaining("4.18"),
     });
 });
@@ -32,8 +32,8 @@ test("OPS-6 doctor: an old kernel, another system and another processor are name
 test("OPS-6 doctor: missing programs are named with what installs them", async () => {
   const found = await programs({ ...(await factsOf()), settings: { PATH: "/nonexistent" } });
   expect(found).toEqual([
-    { name: "git", state: "mend", detail: "missing", remedy: "apt-get install git" },
-    { name: "uv", state: "mend", detail: "missing", remedy: expect.stringContaining("./towpath up") },
+    { name: "git", state: "fix", detail: "missing", remedy: "apt-get install git" },
+    { name: "uv", state: "fix", detail: "missing", remedy: expect.stringContaining("./towpath up") },
   ]);
 });
 
@@ -46,14 +46,14 @@ test.runIf(isRoot)("OPS-6 doctor: a nearly full disk without inodes is reported 
   const found = await disk(await factsOf({}, join(path, "data")));
   expect(found.map(({ name, state }) => [name, state])).toEqual([
     ["data directory", "ok"],
-    ["disk", "mend"],
-    ["inodes", "mend"],
+    ["disk", "fix"],
+    ["inodes", "fix"],
   ]);
   expect(found[1]?.detail).toMatch(/^0\.0 GB free at .*\/small, less than 2\.0 GB: no build starts$/);
   const [, enough] = await disk(await factsOf({ TOWPATH_DISK_RESERVE: "1K" }, path));
   expect(enough?.state).toBe("ok");
   expect(await examine(disk, { TOWPATH_DISK_RESERVE: "much" })).toMatchObject([
-    { state: "mend", detail: expect.stringContaining("must be a size like 20G") },
+    { state: "fix", detail: expect.stringContaining("must be a size like 20G") },
   ]);
 });
 
@@ -66,7 +66,7 @@ test("OPS-6 doctor: a port that is taken is named with another one", async () =>
   expect(await examine(ports, settings)).toMatchObject([
     {
       name: `port ${port}`,
-      state: "mend",
+      state: "fix",
       detail: `Port ${port} is in use`,
       remedy: expect.stringContaining("./towpath up --port"),
     },
@@ -90,11 +90,11 @@ test("OPS-6 OPS-12 doctor: with a domain, HTTPS needs Caddy and ports that nobod
   });
   expect((await ports(facts)).slice(2)).toMatchObject([
     { name: `port ${free}`, state: "ok" },
-    { name: `port ${port}`, state: "mend", remedy: expect.stringContaining("ss -ltnp") },
+    { name: `port ${port}`, state: "fix", remedy: expect.stringContaining("ss -ltnp") },
   ]);
   const withoutPrograms = { ...facts, settings: { ...facts.settings, PATH: await emptyDirectory() } };
   const missing = (await programs(withoutPrograms)).find(({ name }) => name === "caddy");
-  expect(missing).toMatchObject({ state: "mend", remedy: "apt-get install caddy" });
+  expect(missing).toMatchObject({ state: "fix", remedy: "apt-get install caddy" });
 });
 
 const check = (name: string, ok = true) => ({ name, ok, detail: ok ? "tried" : `${name} is broken` });
@@ -115,7 +115,7 @@ test.each([
   const found = await isolation(await tested(broken));
   expect(found.map((each) => each.name)).toEqual(["user namespaces", "control groups", "/dev/net/tun", "loop devices"]);
   expect(found.filter(({ state }) => state !== "ok")).toEqual([
-    { name, state: "mend", detail: `${broken}: ${broken} is broken`, remedy: expect.stringContaining(remedy) },
+    { name, state: "fix", detail: `${broken}: ${broken} is broken`, remedy: expect.stringContaining(remedy) },
   ]);
 });
 
@@ -126,7 +126,7 @@ test.each([
   expect((await isolation(await tested("", { isolatedBy })))[0]).toMatchObject({ state: "ok", detail });
 });
 
-test("OPS-6 RUN-7 doctor: a cluster that enforces no network policies is to be mended, as its report says", async () => {
+test("OPS-6 RUN-7 doctor: a cluster that enforces no network policies is to be fixed, as its report says", async () => {
   const enforced = { isolatedBy: "pods", checks: [check("own user"), check("network policies")] };
   expect(await isolation(await tested("", enforced))).toMatchObject([
     { name: "pods", state: "ok" },
@@ -136,19 +136,19 @@ test("OPS-6 RUN-7 doctor: a cluster that enforces no network policies is to be m
   const open = { ...enforced, checks: [check("own user"), check("network policies", false)], problems };
   expect(await isolation(await tested("", open))).toMatchObject([
     { name: "pods", state: "ok" },
-    { name: "network policies", state: "mend", detail: expect.stringContaining("gap"), remedy: "Use a plug-in." },
+    { name: "network policies", state: "fix", detail: expect.stringContaining("gap"), remedy: "Use a plug-in." },
   ]);
 });
 
 test("OPS-6 RUN-1 doctor: gVisor that was chosen and is missing is to be installed", async () => {
   const missing = [check("gVisor", false)];
   expect((await isolation(await tested("", { isolatedBy: "none", checks: missing })))[0]).toMatchObject({
-    state: "mend",
+    state: "fix",
     remedy: expect.stringContaining("apt-get install runsc"),
   });
 });
 
-test("OPS-6 doctor: what a setting allows is not to be mended, and loop devices only where a server keeps data", async () => {
+test("OPS-6 doctor: what a setting allows is not to be fixed, and loop devices only where a server keeps data", async () => {
   const exceptions = [{ setting: "TOWPATH_ALLOW_WEAK_LIMITS=yes", meaning: "Servers run without." }];
   expect((await isolation(await tested("cpu limit", { exceptions })))[1]).toEqual({
     name: "control groups",
@@ -159,7 +159,7 @@ test("OPS-6 doctor: what a setting allows is not to be mended, and loop devices 
   expect((await isolation(facts))[3]?.state).toBe("not-needed");
   await mkdir(join(facts.options.dataDirectory, "volumes"));
   await writeFile(join(facts.options.dataDirectory, "volumes", "one.img"), "");
-  expect((await isolation(facts))[3]).toMatchObject({ state: "mend", remedy: expect.stringContaining("e2fsprogs") });
+  expect((await isolation(facts))[3]).toMatchObject({ state: "fix", remedy: expect.stringContaining("e2fsprogs") });
 });
 
 test("OPS-6 doctor: a clock that differs from a service's is reported with the difference", async () => {
@@ -171,13 +171,13 @@ test("OPS-6 doctor: a clock that differs from a service's is reported with the d
   const host = new URL(issuer).host;
   expect(await examineClock()).toMatchObject([
     {
-      state: "mend",
+      state: "fix",
       detail: expect.stringMatching(`^3(599|600|601) s behind ${host}$`),
       remedy: expect.stringContaining("timedatectl"),
     },
   ]);
   offMs = -7_200_000;
-  expect(await examineClock()).toMatchObject([{ state: "mend", detail: expect.stringContaining("ahead of") }]);
+  expect(await examineClock()).toMatchObject([{ state: "fix", detail: expect.stringContaining("ahead of") }]);
   offMs = 0;
   expect(await examineClock()).toEqual([{ name: "clock", state: "ok", detail: `as of ${host}` }]);
 });
@@ -188,14 +188,14 @@ test("OPS-6 doctor: secrets that others can read, and a missing instance.json, a
   await openDataDirectory(directory);
   await chmod(join(directory, "instance.json"), 0o644);
   expect(await secrets(await factsOf({}, directory))).toMatchObject([
-    { name: "files with secrets", state: "mend", remedy: `chmod 600 ${directory}/instance.json` },
+    { name: "files with secrets", state: "fix", remedy: `chmod 600 ${directory}/instance.json` },
     { name: "secret", state: "not-needed" },
   ]);
   const lost = await emptyDirectory();
   await mkdir(join(lost, "artifacts"));
   expect(await secrets(await factsOf({}, lost))).toMatchObject([
     {
-      state: "mend",
+      state: "fix",
       detail: expect.stringContaining("instance.json is missing"),
       remedy: expect.stringContaining("back-up"),
     },
@@ -222,7 +222,7 @@ test("OPS-6 doctor: sockets and servers that a killed instance left are reported
   expect(await leftovers(with_({ mounts: ["/tmp/a", own, "/tmp/b"] }))).toEqual([
     {
       name: "leftovers",
-      state: "mend",
+      state: "fix",
       detail: "killed processes left 3 mounts, 1 socket",
       remedy: "./towpath up removes them when it starts. As root: umount -l /tmp/a /tmp/b",
     },
@@ -231,6 +231,6 @@ test("OPS-6 doctor: sockets and servers that a killed instance left are reported
     { detail: "killed processes left 1 control group, 1 socket", remedy: "./towpath up removes them when it starts." },
   ]);
   expect(await leftovers(with_({ shim: 4711 }))).toMatchObject([
-    { state: "mend", remedy: expect.stringContaining("kill 4711") },
+    { state: "fix", remedy: expect.stringContaining("kill 4711") },
   ]);
 });

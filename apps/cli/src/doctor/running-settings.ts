@@ -21,9 +21,9 @@ export function environmentOf(pid: number): Environment {
 
 /** The flags of `towpath up` that the process was started with. */
 export function flagsOf(pid: number): Flags {
-  const words = textsOf(pid, "cmdline");
-  const args = words.slice(words.findIndex((word, at) => word === "up" && /main\.ts$/.test(words[at - 1] ?? "")) + 1);
-  if (args.length === words.length) return {};
+  const argv = textsOf(pid, "cmdline");
+  const args = argv.slice(argv.findIndex((each, at) => each === "up" && /main\.ts$/.test(argv[at - 1] ?? "")) + 1);
+  if (args.length === argv.length) return {};
   const { values } = parseArgs({ args, options: commands.up.options, strict: false });
   const texts = Object.entries(values).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   return Object.fromEntries(texts);

@@ -40,7 +40,7 @@ test.each<[Check, Record<string, string>, string]>([
   [gitHubApps, { GITHUB_APP_ID: "7" }, "GITHUB_CLIENT_ID"],
 ])("OPS-6 doctor: settings that a process would refuse are listed: %#", async (check, settings, problem) => {
   expect(await examine(check, settings)).toMatchObject([
-    { state: "mend", detail: expect.stringContaining(problem), remedy: expect.stringContaining("configuration.md") },
+    { state: "fix", detail: expect.stringContaining(problem), remedy: expect.stringContaining("configuration.md") },
   ]);
 });
 
@@ -56,17 +56,17 @@ const rule = (content: string) => `<Rule><Status>Enabled</Status>${content}</Rul
 test("OPS-6 OPS-13 doctor: an S3 service that is dead, refuses the key, lacks the bucket or deletes artifacts is reported", async () => {
   const remedy = expect.stringContaining("TOWPATH_ARTIFACTS");
   expect(await examine(bucket, bucketSettings(`http://${await deadAddress()}`))).toMatchObject([
-    { state: "mend", detail: expect.stringContaining("ECONNREFUSED"), remedy },
+    { state: "fix", detail: expect.stringContaining("ECONNREFUSED"), remedy },
   ]);
   const refusing = await serve((_, response) =>
     response.writeHead(403).end("<Error><Code>SignatureDoesNotMatch</Code></Error>"),
   );
   expect(await examine(bucket, bucketSettings(refusing))).toMatchObject([
-    { state: "mend", detail: expect.stringContaining("403"), remedy },
+    { state: "fix", detail: expect.stringContaining("403"), remedy },
   ]);
   const empty = await serve((_, response) => response.writeHead(404).end());
   expect(await examine(bucket, bucketSettings(empty))).toMatchObject([
-    { state: "mend", detail: expect.stringContaining("bucket doesn't exist"), remedy },
+    { state: "fix", detail: expect.stringContaining("bucket doesn't exist"), remedy },
   ]);
   const methods: unknown[] = [];
   const working = await serve((request, response) => {
@@ -79,11 +79,11 @@ test("OPS-6 OPS-13 doctor: an S3 service that is dead, refuses the key, lacks th
   expect(methods).toEqual(["GET", "PUT", "GET", "DELETE", "GET", "POST", "GET"]);
   rules = rule("<ID>Tidy</ID><Filter><Prefix></Prefix></Filter><Expiration><Days>30</Days></Expiration>");
   expect(await examine(bucket, bucketSettings(working))).toMatchObject([
-    { state: "mend", detail: expect.stringContaining('lifecycle rule "Tidy" deletes artifacts'), remedy },
+    { state: "fix", detail: expect.stringContaining('lifecycle rule "Tidy" deletes artifacts'), remedy },
   ]);
   rules = rule("<Prefix>a</Prefix><Transition><Days>9</Days><StorageClass>GLACIER</StorageClass></Transition>");
   expect(await examine(bucket, bucketSettings(working))).toMatchObject([
-    { state: "mend", detail: expect.stringContaining('rule "without a name" archives artifacts'), remedy },
+    { state: "fix", detail: expect.stringContaining('rule "without a name" archives artifacts'), remedy },
   ]);
   // Not of artifacts, of parts that were never put together, of instant access, and switched off.
   rules =
@@ -102,7 +102,7 @@ test("OPS-6 doctor: a dead mail server and one that refuses the sign-in are repo
   expect(await examine(mail, { ...from, TOWPATH_SMTP_URL: `smtp://ada:very-secret@${dead}` })).toEqual([
     {
       name: "mail server",
-      state: "mend",
+      state: "fix",
       detail: expect.stringMatching(`^${dead}: .*ECONNREFUSED`),
       remedy: "Look at TOWPATH_SMTP_URL, and let this machine reach the server.",
     },
@@ -111,7 +111,7 @@ test("OPS-6 doctor: a dead mail server and one that refuses the sign-in are repo
   onTestFinished(() => server.stop());
   expect(await examine(mail, { ...from, TOWPATH_SMTP_URL: server.url })).toMatchObject([{ state: "ok" }]);
   const wrong = server.url.replace("//", "//ada:wrong@");
-  expect(await examine(mail, { ...from, TOWPATH_SMTP_URL: wrong })).toMatchObject([{ state: "mend" }]);
+  expect(await examine(mail, { ...from, TOWPATH_SMTP_URL: wrong })).toMatchObject([{ state: "fix" }]);
   expect(server.mails).toEqual([]);
 });
 
@@ -139,20 +139,20 @@ test("OPS-6 doctor: an issuer that is another, says nothing, or publishes no key
   };
   expect(await finding(right)).toEqual({ name: "OpenID Connect", state: "ok", detail: url });
   expect(await finding({ ...right, issuer: "https://other.example.com" })).toMatchObject({
-    state: "mend",
+    state: "fix",
     remedy: "Set TOWPATH_OIDC_ISSUER=https://other.example.com",
   });
   expect(await finding({})).toMatchObject({
-    state: "mend",
+    state: "fix",
     detail: expect.stringContaining("no document of an issuer"),
   });
-  expect(await finding(null)).toMatchObject({ state: "mend", detail: expect.stringContaining("answers 404") });
+  expect(await finding(null)).toMatchObject({ state: "fix", detail: expect.stringContaining("answers 404") });
   expect(await finding({ ...right, jwks_uri: `${url}/gone` })).toMatchObject({
-    state: "mend",
+    state: "fix",
     detail: `${url}/gone answers 404`,
   });
   settings.TOWPATH_OIDC_ISSUER = `http://${await deadAddress()}`;
-  expect(await finding(right)).toMatchObject({ state: "mend", detail: expect.stringContaining("doesn't answer") });
+  expect(await finding(right)).toMatchObject({ state: "fix", detail: expect.stringContaining("doesn't answer") });
 });
 
 test("OPS-6 doctor: a model's provider that is dead or refuses the key is reported, by the name of the model", async () => {
@@ -168,8 +168,8 @@ test("OPS-6 doctor: a model's provider that is dead or refuses the key is report
   ];
   expect(await examine(models, { TOWPATH_CHAT_MODELS: JSON.stringify(models_) })).toMatchObject([
     { name: "model One", state: "ok" },
-    { name: "model Two", state: "mend", remedy: expect.stringContaining("key") },
-    { name: "model Three", state: "mend", detail: expect.stringContaining("ECONNREFUSED") },
+    { name: "model Two", state: "fix", remedy: expect.stringContaining("key") },
+    { name: "model Three", state: "fix", detail: expect.stringContaining("ECONNREFUSED") },
   ]);
   expect(keys.toSorted()).toEqual(["Bearer right", "wrong"]);
 });
@@ -201,7 +201,7 @@ test("OPS-6 doctor: an App of the environment that lacks permissions is reported
   expect(found).toMatchObject([
     {
       name: "GitHub App towpath-acme",
-      state: "mend",
+      state: "fix",
       detail: expect.stringContaining("lacks permissions: contents: write"),
       remedy: expect.stringContaining(`${url}/organizations/acme/settings/apps/towpath-acme/permissions`),
     },
@@ -213,10 +213,10 @@ test("OPS-6 doctor: names that don't resolve are reported with the record to mak
   expect(await examine(names, settings)).toMatchObject([
     {
       name: "name of the dashboard",
-      state: "mend",
+      state: "fix",
       detail: expect.stringContaining("towpath.invalid doesn't resolve"),
     },
-    { name: "name of servers", state: "mend", remedy: expect.stringContaining("*.servers.invalid") },
+    { name: "name of servers", state: "fix", remedy: expect.stringContaining("*.servers.invalid") },
   ]);
   const local = { TOWPATH_URL: "http://127.0.0.1:3000", TOWPATH_SERVER_URL: "http://localhost:8080/{name}" };
   expect(await examine(names, local)).toMatchObject([{ state: "not-needed" }, { state: "ok" }]);
@@ -255,10 +255,10 @@ test("OPS-6 doctor: a certificate that clients refuse, and an address without TL
   expect(await examine(certificates, settings)).toMatchObject([
     {
       name: "certificate of the dashboard",
-      state: "mend",
+      state: "fix",
       detail: expect.stringMatching(/^clients refuse it: .*SELF_SIGNED/),
     },
-    { name: "certificate of servers", state: "mend", detail: expect.stringContaining("ECONNREFUSED") },
+    { name: "certificate of servers", state: "fix", detail: expect.stringContaining("ECONNREFUSED") },
   ]);
   expect(await examine(certificates, {})).toMatchObject([{ state: "not-needed" }, { state: "not-needed" }]);
 });
@@ -268,9 +268,9 @@ test("OPS-6 doctor: a proxy that leads elsewhere, or nowhere, is reported", asyn
   const here = await serve((request, response) => response.end(JSON.stringify({ ok: request.url === "/-/healthz" })));
   const at = (origin: string) =>
     addressFinding({ of: "servers", url: new URL(`${origin}/some/path`) }, "127.0.0.1:8080");
-  expect(await at(elsewhere)).toMatchObject({ state: "mend", remedy: expect.stringContaining("to 127.0.0.1:8080") });
+  expect(await at(elsewhere)).toMatchObject({ state: "fix", remedy: expect.stringContaining("to 127.0.0.1:8080") });
   expect(await at(`http://${await deadAddress()}`)).toMatchObject({
-    state: "mend",
+    state: "fix",
     detail: expect.stringContaining("ECONNREFUSED"),
   });
   expect(await at(here)).toEqual({ name: "address of servers", state: "ok", detail: here });

@@ -34,6 +34,7 @@ function createClock() {
 function createRedactors(read: (id: string) => Promise<Values | null>, routed: string[] = []) {
   const clock = createClock();
   const asked: string[] = [];
+  const processor = { ms: 0, ofEach: 0 };
   const redactors = new Redactors({
     read(id) {
       asked.push(id);
@@ -43,10 +44,12 @@ function createRedactors(read: (id: string) => Promise<Values | null>, routed: s
     share: 1,
     log,
     now: () => clock.now,
+    // Looked at before and after a load.
+    processorMs: () => (processor.ms += processor.ofEach),
     sleep: clock.sleep,
   });
   made.push(redactors);
-  return { redactors, clock, asked };
+  return { redactors, clock, asked, processor };
 }
 
 const values = async (id: string): Promise<Values> => ({ TOKEN: `value of ${id}` });
@@ -117,6 +120,26 @@ test("KEY-4 a database that hangs keeps the requests to one deployment waiting, 
   await expect.poll(() => recovered.state).toBe("[TOKEN]");
 });
 
+test("KEY-4 after a load that took processor time the next one pauses, and its requests wait for two seconds", async () => {
+  const { redactors, clock, asked, processor } = createRedactors(async () => ({ TOKEN: "abcdefgh" }));
+  processor.ofEach = 300;
+  expect(await redactors.wait("a")).not.toBeNull();
+  processor.ofEach = 600;
+  const second = watch(redactors.wait("b"));
+  await clock.passTo(251);
+  expect([second.state, asked]).toEqual(["waits", ["a"]]);
+  // Then the load was a fifth of the time.
+  await clock.passTo(1199);
+  expect([second.state, asked]).toEqual(["waits", ["a"]]);
+  await clock.passTo(1200);
+  await expect.poll(() => second.state).toBe("[TOKEN]");
+  const third = watch(redactors.wait("c"));
+  await clock.passTo(3199);
+  expect(third.state).toBe("waits");
+  await clock.passTo(3200);
+  expect([third.state, asked]).toEqual(["withheld", ["a", "b"]]);
+});
+
 test("KEY-4 after a failure values are asked for again, but not by every request", async () => {
   let fails = true;
   const { redactors, clock, asked } = createRedactors(async (id) => {
@@ -125,10 +148,10 @@ test("KEY-4 after a failure values are asked for again, but not by every request
   });
   expect(await redactors.wait("a")).toBeNull();
   fails = false;
-  clock.now = 1999;
+  await clock.passTo(1999);
   expect(await redactors.wait("a")).toBeNull();
   expect(asked).toHaveLength(1);
-  clock.now = 2000;
+  await clock.passTo(2000);
   expect(redactors.find("a")).toBeNull();
   await expect.poll(() => redactors.find("a")).not.toBeNull();
   expect(asked).toHaveLength(2);

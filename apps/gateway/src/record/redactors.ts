@@ -40,10 +40,16 @@ type Parts = {
   log: Logger;
   /** For tests. */
   now?: () => number;
+  processorMs?: () => number;
   sleep?: (ms: number) => Promise<unknown>;
 };
 
 const unreferencedSleep = (ms: number) => sleep(ms, undefined, { ref: false });
+
+function processorMsOfThread(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
 
 /**
  * Removes the values of variables from rows of the request log (KEY-4), for each called server. Values are read off
@@ -54,6 +60,7 @@ export class Redactors {
   readonly #entries = new Map<ServerKey, Entry>();
   readonly #parts: Parts;
   readonly #now: () => number;
+  readonly #processorMs: () => number;
   readonly #sleep: (ms: number) => Promise<unknown>;
   readonly #sweepTimer: NodeJS.Timeout;
   #queue: Promise<void> = Promise.resolve();
@@ -66,6 +73,7 @@ export class Redactors {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#now = parts.now ?? (() => performance.now());
+    this.#processorMs = parts.processorMs ?? processorMsOfThread;
     this.#sleep = parts.sleep ?? unreferencedSleep;
     this.#sweepTimer = setInterval(() => this.sweep(), sweepMs).unref();
   }
@@ -149,7 +157,7 @@ export class Redactors {
       .then((spentMs) => {
         entry.loading = null;
         const pauseMs = spentMs / maxBusyPart - spentMs;
-        this.#queue = this.#queue.then(async () => void (pauseMs >= 1 && (await unreferencedSleep(pauseMs))));
+        this.#queue = this.#queue.then(async () => void (pauseMs >= 1 && (await this.#sleep(pauseMs))));
       });
     this.#queue = entry.loading;
   }
@@ -163,15 +171,14 @@ export class Redactors {
       const values = await read(server);
       this.#isReading = false;
       this.#isHanging = false;
-      const before = process.threadCpuUsage();
+      const before = this.#processorMs();
       entry.redactor = values && (await createBoundedRedactor(values, maxBytesOfOne));
       if (values && entry.redactor === null)
         log.warn({ server }, "its variables are too large to be searched for; request logs withhold texts");
       entry.retryAt = this.#now() + (values ? forgetAfterMs : retryMs);
       this.#makeRoom(entry);
       // Not by the clock: on a busy machine most of it is others' time.
-      const { user, system } = process.threadCpuUsage(before);
-      return (user + system) / 1000;
+      return this.#processorMs() - before;
     } catch (error) {
       entry.retryAt = this.#now() + retryMs;
       log.debug({ err: error, server }, "variables can't be read; request logs withhold texts");

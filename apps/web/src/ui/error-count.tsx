@@ -6,12 +6,11 @@ type Counts = { readonly calls: number; readonly errors: number };
 /** With fewer calls a rate means little: one failed call of three doesn't predict a third. */
 const minCallsForAlarm = 20;
 
-/** Unless all of them failed, and it wasn't a single mistake. */
-const minFailuresForAlarm = 3;
-
 /** Whether errors are shown in red. */
-export const isAlarming = ({ calls, errors }: Counts): boolean =>
-  errors > 0 && (calls >= minCallsForAlarm || (errors >= minFailuresForAlarm && errors >= calls));
+export const isAlarming = ({ calls, errors }: Counts): boolean => errors > 0 && calls >= minCallsForAlarm;
+
+/** The tone of what is shown only where there are errors. */
+export const errorTone = (counts: Counts): "bad" | "warn" => (isAlarming(counts) ? "bad" : "warn");
 
 /** How many of the calls failed. */
 export function ErrorCount(counts: Counts) {

@@ -58,7 +58,7 @@ test("ERR-1 a 403 or a message with Forbidden is Access Denied", () => {
 
 test("ERR-2 a 404, a message with Not Found or the router's not-found is Page Not Found", () => {
   expect(classifyError(new Response(null, { status: 404 })).kind).toBe("not-found");
-  expect(classifyError(new Error("Not Found: there is no such project.")).kind).toBe("not-found");
+  expect(classifyError(new Error("Not Found: there is no such server.")).kind).toBe("not-found");
   expect(classifyError({ isNotFound: true }).kind).toBe("not-found");
 });
 

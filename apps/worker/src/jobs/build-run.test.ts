@@ -35,7 +35,7 @@ test("BLD-2 a diagnosis that quotes what PostgreSQL cannot store is kept, not lo
       phase: "inspect",
       title: "It answers with an error",
       detail,
-      remedy: "Mend it.",
+      remedy: "Fix it.",
       file: null,
       line: null,
       excerpt: detail,

@@ -30,9 +30,10 @@ test.each([
 });
 
 test("KEY-6 a hostile pattern takes no time", () => {
-  const begun = performance.now();
+  const before = process.threadCpuUsage();
   expect(admitsSubject(`${"*a".repeat(100)}*b`, "a".repeat(700))).toBe(false);
-  expect(performance.now() - begun).toBeLessThan(50);
+  const { user, system } = process.threadCpuUsage(before);
+  expect((user + system) / 1000, "milliseconds of processor time").toBeLessThan(50);
 });
 
 test("KEY-6 only a signed JWT of another issuer with all claims and bounded sizes is looked at", () => {

@@ -39,7 +39,7 @@ const changesAfter = async (first: Failure, more: Partial<FailedBuild> = {}) =>
   (await attemptsAfter(first, more)).map(({ changes }) => changes);
 const dayAfter = { asOf: new Date("2025-05-02T10:00:00Z") };
 
-test("BLD-3 other versions are tried only without a lock, those of its day for an old source, and for failures that they may mend", async () => {
+test("BLD-3 other versions are tried only without a lock, those of its day for an old source, and for failures that they may fix", async () => {
   expect(isRetryable(failed("import_failed"))).toBe(true);
   expect(isRetryable(failed("variable_missing"))).toBe(false);
   const [ofItsDay, ...others] = await attemptsAfter(failed("import_failed"));

@@ -78,7 +78,7 @@ export async function authorizeProject(
   scope: ProjectScope,
 ): Promise<ProjectAccess> {
   const access = knownProject(ctx, scope) ?? (await readProjectAccess(ctx, scope));
-  if (!access) throw notFound("project");
+  if (!access) throw notFound("server");
   requirePermission(ctx, access.role, permission);
   return access;
 }

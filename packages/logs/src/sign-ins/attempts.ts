@@ -53,9 +53,12 @@ const byLast = (a: SignInAttempt, b: SignInAttempt) => b.lastAt.localeCompare(a.
 const isAlone = ({ steps }: Draft) => steps.every(({ kind }) => kind === "server_metadata");
 
 /** A client whose token expired and which renews its tokens works as intended; not each renewal is kept. */
-function isRenewed({ last }: Draft, renewals: readonly SignInStepEntry[]): boolean {
+function isRenewed(draft: Draft, renewals: readonly SignInStepEntry[]): boolean {
+  const { last } = draft;
   if (last.problem !== "token_expired") return false;
+  const clientId = knownOf(draft, "clientId");
   return renewals.some((step) => {
+    if (differ(clientId, step.clientId)) return false;
     const laterMs = step.time.getTime() - last.time.getTime();
     return programOf(step) === programOf(last) && laterMs > -2 * decisionMs && laterMs < restartMs;
   });

@@ -247,6 +247,18 @@ test("GW-5 an expired token that is not renewed is a failure, of the client whos
   expect((await attempts()).attempts[0]).toMatchObject({ state: "failed", clientName: "Friendly app" });
 });
 
+test("GW-5 an expired token is a failure although another client of the same program and address renews its own", async () => {
+  const { ada, bob, do: does } = twoClients();
+  for (const kind of kindsOfSignIn) does(kind, bob);
+  for (const kind of kindsOfSignIn.slice(0, -1)) does(kind, ada);
+  record({ kind: "call", problem: "token_expired" });
+  const { authorizationId, clientId } = bob;
+  record({ kind: "refresh", isProven: true, authorizationId, clientId });
+  const found = new Map((await attempts()).attempts.map(({ id, problem }) => [id, problem]));
+  expect(found.get(ada.authorizationId)).toBe("token_expired");
+  expect(found.get(bob.authorizationId)).toBeNull();
+});
+
 test("GW-5 a refused API key is an attempt of one step", async () => {
   const keyId = randomUUID();
   record({ kind: "call", problem: "key_revoked", keyId, isProven: true });

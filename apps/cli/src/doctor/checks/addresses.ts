@@ -1,4 +1,4 @@
-import { type Check, type Finding, mend, notNeeded, ok, reasonOf } from "../finding.ts";
+import { type Check, type Finding, fix, notNeeded, ok, reasonOf } from "../finding.ts";
 import { isLoopback, type PublicAddress, publicAddresses } from "../public-addresses.ts";
 
 const withinMs = 5_000;
@@ -28,8 +28,8 @@ export async function addressFinding({ of, url }: Pick<PublicAddress, "of" | "ur
     const text = await answer.text();
     return /^\{"ok":/.test(text)
       ? ok(name, url.origin)
-      : mend(name, `${health} answers ${answer.status}, and it isn't Towpath that answers`, remedy);
+      : fix(name, `${health} answers ${answer.status}, and it isn't Towpath that answers`, remedy);
   } catch (error) {
-    return mend(name, `${health} doesn't answer: ${reasonOf(error)}`, remedy);
+    return fix(name, `${health} doesn't answer: ${reasonOf(error)}`, remedy);
   }
 }

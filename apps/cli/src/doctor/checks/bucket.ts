@@ -1,5 +1,5 @@
 import { artifactsConfigSchema, checkBucket } from "@towpath/artifacts";
-import { type Check, invalidSettings, mend, notNeeded, ok, reasonOf } from "../finding.ts";
+import { type Check, fix, invalidSettings, notNeeded, ok, reasonOf } from "../finding.ts";
 
 const name = "bucket";
 
@@ -11,11 +11,11 @@ export const bucket: Check = async ({ settings }) => {
   if (config === null) return [notNeeded(name, "artifacts are in the data directory")];
   try {
     const { problems, warnings } = await checkBucket(config);
-    const found = [...problems, ...warnings].map(({ what, remedy }) => mend(name, `${config.url}: ${what}`, remedy));
+    const found = [...problems, ...warnings].map(({ what, remedy }) => fix(name, `${config.url}: ${what}`, remedy));
     return found.length > 0 ? found : [ok(name, `${config.url} takes, returns and deletes objects`)];
   } catch (error) {
     const remedy =
       "Look at the settings TOWPATH_ARTIFACTS…: the bucket must exist, and the key may list it, and get, put and delete its objects.";
-    return [mend(name, `${config.url}: ${reasonOf(error)}`, remedy)];
+    return [fix(name, `${config.url}: ${reasonOf(error)}`, remedy)];
   }
 };

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { type Check, type Finding, mend, notNeeded, ok } from "../finding.ts";
+import { type Check, type Finding, fix, notNeeded, ok } from "../finding.ts";
 
 const name = "certificates of Caddy";
 const dayMs = 86_400_000;
@@ -20,7 +20,7 @@ export const caddyCertificates: Check = async ({ options, running }) => {
   // Those of servers are renewed when somebody connects.
   if (running !== null && own !== undefined && isOverdue(own))
     return [
-      mend(
+      fix(
         name,
         `that of ${https.domain} ends on ${dateOf(own.until)} and should have been renewed`,
         "See logs/caddy.log in the data directory, and restart Towpath.",
@@ -98,7 +98,7 @@ function describeRefusal({ identifier, error = "" }: End, stored: readonly Store
     held === undefined
       ? `${identifier} has none`
       : `that of ${identifier}, until ${dateOf(held.until)}, could not be renewed`;
-  return mend(
+  return fix(
     name,
     `${problem}: ${error}`,
     "Check that the name leads to this machine and that ports 80 and 443 are open to the internet. Caddy tries again by itself.",

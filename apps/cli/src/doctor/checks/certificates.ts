@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type TLSSocket } from "node:tls";
-import { type Check, type Finding, mend, notNeeded, ok, reasonOf } from "../finding.ts";
+import { type Check, type Finding, fix, notNeeded, ok, reasonOf } from "../finding.ts";
 import {
   isAddressLiteral,
   isLoopback,
@@ -37,7 +37,7 @@ async function certificateFinding(address: PublicAddress): Promise<Finding> {
     await once(socket, "secureConnect", { signal: AbortSignal.timeout(withinMs) });
     return judge(name, host, socket);
   } catch (error) {
-    return mend(
+    return fix(
       name,
       `no TLS connection to ${address.url.host}: ${reasonOf(error)}`,
       "Start what serves HTTPS there, such as your reverse proxy, and open its port.",
@@ -51,14 +51,13 @@ function judge(name: string, host: string, socket: TLSSocket): Finding {
   const { valid_to: until } = socket.getPeerCertificate();
   if (!socket.authorized) {
     const why = String(socket.authorizationError);
-    return mend(
+    return fix(
       name,
       `clients refuse it: ${why}`,
       `Get a certificate for ${host} from an authority that clients trust, with its whole chain.`,
     );
   }
   const days = Math.floor((Date.parse(until) - Date.now()) / 86_400_000);
-  if (days < minDaysLeft)
-    return mend(name, `it ends on ${until}`, "Renew it, and see why it wasn't renewed by itself.");
+  if (days < minDaysLeft) return fix(name, `it ends on ${until}`, "Renew it, and see why it wasn't renewed by itself.");
   return ok(name, `${host}, for another ${days} days`);
 }

@@ -1,7 +1,7 @@
 import { artifactsConfigSchema } from "@towpath/artifacts";
 import { openDatabase } from "@towpath/db";
 import type { Facts } from "../facts.ts";
-import { type Check, mend, notNeeded, ok } from "../finding.ts";
+import { type Check, fix, notNeeded, ok } from "../finding.ts";
 
 /** GitHub, S3 and sign-ins refuse what was signed at another time; the strictest allows a minute. */
 const maxSkewMs = 30_000;
@@ -18,7 +18,7 @@ export const clock: Check = async (facts) => {
     if (Math.abs(reading.skewMs) <= maxSkewMs) return [ok("clock", `as of ${reading.from}`)];
     const relation = reading.skewMs > 0 ? "ahead of" : "behind";
     return [
-      mend(
+      fix(
         "clock",
         `${seconds} s ${relation} ${reading.from}`,
         "Synchronize the clock: timedatectl set-ntp true, or apt-get install systemd-timesyncd",

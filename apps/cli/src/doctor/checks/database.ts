@@ -1,7 +1,7 @@
 import { openDatabase } from "@towpath/db";
 import { readAppliedSchema, thisRelease } from "@towpath/db/release";
 import type { Facts } from "../facts.ts";
-import { type Check, type Finding, mend, notNeeded, ok, reasonOf } from "../finding.ts";
+import { type Check, type Finding, fix, notNeeded, ok, reasonOf } from "../finding.ts";
 
 type Pool = ReturnType<typeof openDatabase>["pool"];
 
@@ -14,7 +14,7 @@ export const database: Check = async ({ database, options }) => {
   try {
     return [await versionFinding(client.pool), await schemaFinding(client.pool), await rightsFinding(client.pool)];
   } catch (error) {
-    return [mend("database", reasonOf(error), remedyOf(options))];
+    return [fix("database", reasonOf(error), remedyOf(options))];
   } finally {
     await client.close();
   }
@@ -30,7 +30,7 @@ async function versionFinding(pool: Pool): Promise<Finding> {
   const number = Number(rows[0]?.version ?? 0);
   const shown = `PostgreSQL ${Math.floor(number / 10_000)}.${number % 10_000}`;
   if (number >= oldestMajor * 10_000) return ok("database", shown);
-  return mend("database", shown, `Upgrade it to PostgreSQL ${oldestMajor} or newer.`);
+  return fix("database", shown, `Upgrade it to PostgreSQL ${oldestMajor} or newer.`);
 }
 
 const forbidden = "42501";
@@ -41,12 +41,12 @@ async function schemaFinding(pool: Pool): Promise<Finding> {
     if (applied.code !== forbidden) throw applied;
     const remedy =
       "Have the user who migrated it own the database's schemas, or use that user: public, drizzle and pgboss.";
-    return mend("schema", reasonOf(applied), remedy);
+    return fix("schema", reasonOf(applied), remedy);
   }
   if (applied === null) return ok("schema", "empty: ./towpath up, or ./towpath migrate, makes the tables");
   const by = applied.release ?? "a release that left no name";
   if (!applied.isNewer) return ok("schema", `of ${by}`);
-  return mend(
+  return fix(
     "schema",
     `of ${by}, which is newer than ${thisRelease()}`,
     "Start that release or a newer one, or restore a back-up from before the update.",
@@ -103,7 +103,7 @@ async function rightsFinding(pool: Pool): Promise<Finding> {
   ];
   const found = problems.filter(([is]) => is);
   if (found.length === 0) return ok("rights in the database", `${user} may create and change tables`);
-  return mend(
+  return fix(
     "rights in the database",
     found.map(([, detail]) => detail).join("; "),
     found.map(([, , remedy]) => remedy).join(" "),

@@ -1,7 +1,7 @@
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { bytesOf, diskSizeSchema, standardReserve } from "@towpath/core/operations/host-storage/schema";
-import { type Check, type Finding, invalidSettings, mend, ok } from "../finding.ts";
+import { type Check, type Finding, fix, invalidSettings, ok } from "../finding.ts";
 
 /** A virtual environment with its packages has some ten thousand files. */
 const neededFiles = 50_000;
@@ -34,7 +34,7 @@ async function writableFinding(path: string): Promise<Finding> {
     await access(path, constants.W_OK);
     return ok("data directory", path);
   } catch {
-    return mend(
+    return fix(
       "data directory",
       `this user can't write to ${path}`,
       `chown it to the user who runs Towpath, or name another with --data-dir.`,
@@ -54,7 +54,7 @@ function room({ name, free, needed, show, path }: Room): Finding {
   if (free >= needed) return ok(name, `${show(free)} free at ${path}`);
   const remedy =
     "Free some, or move the data directory to a larger disk. docs/retention.md says what is kept how long, and that cache/ may be deleted while Towpath is stopped.";
-  return mend(name, `${show(free)} free at ${path}, less than ${show(needed)}: no build starts`, remedy);
+  return fix(name, `${show(free)} free at ${path}, less than ${show(needed)}: no build starts`, remedy);
 }
 
 const gigabytes = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GB`;

@@ -2,7 +2,7 @@ import { appHealth, createGitHub, environmentWebhookPath, optionalGitHubConfig }
 import { type CheckedApp, listApps } from "../../github/github.ts";
 import { openApi } from "../../instance/api.ts";
 import type { Facts } from "../facts.ts";
-import { type Check, type Finding, invalidSettings, mend, notNeeded, ok } from "../finding.ts";
+import { type Check, type Finding, fix, invalidSettings, notNeeded, ok } from "../finding.ts";
 
 /** Keys, permissions and webhooks of the GitHub Apps, as their hosts see them. */
 export const gitHubApps: Check = async (facts) => {
@@ -37,5 +37,5 @@ function findingsOf(
 ): readonly Finding[] {
   const name = `GitHub App ${slug}`;
   if (problems.length === 0) return [ok(name, notes.join(" ") || "works")];
-  return problems.map(({ title, detail, url }) => mend(name, title, url === null ? detail : `${detail} ${url}`));
+  return problems.map(({ title, detail, url }) => fix(name, title, url === null ? detail : `${detail} ${url}`));
 }

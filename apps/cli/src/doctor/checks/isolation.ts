@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { IsolationReport } from "@towpath/core/operations/host-isolation/schema";
 import type { Facts } from "../facts.ts";
-import { type Check, type Finding, mend, mendAs, notNeeded, ok } from "../finding.ts";
+import { type Check, type Finding, fix, fixAs, notNeeded, ok } from "../finding.ts";
 
 type Part = {
   readonly name: string;
@@ -50,8 +50,7 @@ const networkPolicies = ["network policies", "calls"];
 /** What isolates and limits servers, by the runner's self-test. */
 export const isolation: Check = async ({ host, options }) => {
   const { isolation: report } = await host();
-  if ("problem" in report)
-    return [mend(namespaces.name, report.problem, "Mend what else is reported, then try again.")];
+  if ("problem" in report) return [fix(namespaces.name, report.problem, "Fix what else is reported, then try again.")];
   if (report.isolatedBy === "pods") return podFindings(report);
   const named = [...parts.flatMap(({ checks }) => checks), "data quota", "freezer"];
   const own = report.checks.map(({ name }) => name).filter((name) => !named.includes(name));
@@ -68,7 +67,7 @@ function podFindings({ checks, problems }: IsolationReport): readonly Finding[] 
     return problems.filter((problem) => failed.some(({ detail }) => problem.includes(detail)));
   };
   const found = (name: string, whenOk: string, mine: readonly string[]): Finding =>
-    mine.length === 0 ? ok(name, whenOk) : mendAs(name, mine.join(" "), "See docs/kubernetes.md.");
+    mine.length === 0 ? ok(name, whenOk) : fixAs(name, mine.join(" "), "See docs/kubernetes.md.");
   const isNetwork = (name: string) => networkPolicies.includes(name);
   return [
     found(
@@ -97,7 +96,7 @@ function findingOf({ name, checks, whenOk, remedy, exceptions }: Part, report: I
   if (failed.length === 0) return ok(name, whenOk);
   const allowed = report.exceptions.find(({ setting }) => exceptions.some((each) => setting.startsWith(`${each}=`)));
   const why = failed.map((check) => `${check.name}: ${check.detail}`).join("; ");
-  return allowed ? notNeeded(name, `${allowed.setting}: ${allowed.meaning}`) : mend(name, why, remedy);
+  return allowed ? notNeeded(name, `${allowed.setting}: ${allowed.meaning}`) : fix(name, why, remedy);
 }
 
 /** Only servers whose owners keep `/data` need it. */
@@ -108,7 +107,7 @@ async function dataFinding(report: IsolationReport, { dataDirectory }: Facts["op
   const why = quota?.detail ?? "not tried";
   const volumes = await readdir(join(dataDirectory, "volumes")).catch(() => []);
   if (!volumes.some((file) => file.endsWith(".img"))) return notNeeded(name, `no server keeps data (${why})`);
-  return mend(
+  return fix(
     name,
     why,
     "Start Towpath as root, with e2fsprogs and loop devices (apt-get install e2fsprogs; modprobe loop).",

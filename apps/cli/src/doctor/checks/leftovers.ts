@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import type { Facts } from "../facts.ts";
-import { type Check, mend, ok } from "../finding.ts";
+import { type Check, fix, ok } from "../finding.ts";
 
 const name = "leftovers";
 const connectWithinMs = 1_000;
@@ -13,7 +13,7 @@ export const leftovers: Check = async (facts) => {
   const { shim, controlGroups, mounts } = (await facts.host()).leftovers;
   if (running === null && shim !== null) {
     const remedy = `./towpath up takes them over; kill ${shim} ends them.`;
-    return [mend(name, `process ${shim} keeps the servers of an instance that was killed`, remedy)];
+    return [fix(name, `process ${shim} keeps the servers of an instance that was killed`, remedy)];
   }
   const foreign = mounts.filter((path) => !path.startsWith(`${options.runDirectory}/`));
   const own = mounts.length - foreign.length;
@@ -31,7 +31,7 @@ export const leftovers: Check = async (facts) => {
     // Of other data directories, which may not exist any more.
     ...(foreign.length > 0 ? [`As root: umount -l ${foreign.join(" ")}`] : []),
   ];
-  return [mend(name, `killed processes left ${found.join(", ")}`, remedies.join(" "))];
+  return [fix(name, `killed processes left ${found.join(", ")}`, remedies.join(" "))];
 };
 
 const count = (many: number, one: string, several: string): readonly string[] =>

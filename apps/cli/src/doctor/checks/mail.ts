@@ -1,5 +1,5 @@
 import { mailConfigSchema, tryMailServer } from "@towpath/mail";
-import { type Check, invalidSettings, mend, notNeeded, ok, reasonOf } from "../finding.ts";
+import { type Check, fix, invalidSettings, notNeeded, ok, reasonOf } from "../finding.ts";
 
 const name = "mail server";
 
@@ -15,7 +15,7 @@ export const mail: Check = async ({ settings }) => {
     return [ok(name, `${host} takes messages`)];
   } catch (error) {
     return [
-      mend(name, `${host}: ${reasonOf(error)}`, "Look at TOWPATH_SMTP_URL, and let this machine reach the server."),
+      fix(name, `${host}: ${reasonOf(error)}`, "Look at TOWPATH_SMTP_URL, and let this machine reach the server."),
     ];
   }
 };

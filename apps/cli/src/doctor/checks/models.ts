@@ -1,6 +1,6 @@
 import { type ChatModel, chatSettings } from "@towpath/chat/config";
 import { z } from "zod";
-import { type Check, type Finding, invalidSettings, mend, notNeeded, ok, reasonOf } from "../finding.ts";
+import { type Check, type Finding, fix, invalidSettings, notNeeded, ok, reasonOf } from "../finding.ts";
 
 const withinMs = 10_000;
 
@@ -20,12 +20,12 @@ async function modelFinding(model: ChatModel): Promise<Finding> {
   try {
     const { status } = await fetch(url, { headers: headersOf(model), signal: AbortSignal.timeout(withinMs) });
     if (status === 401 || status === 403)
-      return mend(name, `${url} answers ${status}`, "Replace its key in TOWPATH_CHAT_MODELS.");
+      return fix(name, `${url} answers ${status}`, "Replace its key in TOWPATH_CHAT_MODELS.");
     if (status >= 500)
-      return mend(name, `${url} answers ${status}`, "Ask its provider, or name another model in TOWPATH_CHAT_MODELS.");
+      return fix(name, `${url} answers ${status}`, "Ask its provider, or name another model in TOWPATH_CHAT_MODELS.");
     return ok(name, `${new URL(url).host} answers`);
   } catch (error) {
-    return mend(name, `${url}: ${reasonOf(error)}`, "Start what serves it, or correct its url in TOWPATH_CHAT_MODELS.");
+    return fix(name, `${url}: ${reasonOf(error)}`, "Start what serves it, or correct its url in TOWPATH_CHAT_MODELS.");
   }
 }
 

@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { type Check, type Finding, mend, notNeeded, ok, reasonOf } from "../finding.ts";
+import { type Check, type Finding, fix, notNeeded, ok, reasonOf } from "../finding.ts";
 import { isAddressLiteral, isLocalhost, type PublicAddress, publicAddresses, shownHost } from "../public-addresses.ts";
 
 /** Whether the names of dashboard and servers resolve on this machine. */
@@ -18,6 +18,6 @@ async function nameFinding(address: PublicAddress, gatewayPort: number): Promise
     const remedy = isLocalhost(url)
       ? `apt-get install libnss-myhostname, or set TOWPATH_SERVER_URL=http://localhost:${gatewayPort}/{name}`
       : `Make a DNS record for ${host} that leads to this machine or to the proxy in front of it.`;
-    return mend(name, `${host} doesn't resolve: ${reasonOf(error)}`, remedy);
+    return fix(name, `${host} doesn't resolve: ${reasonOf(error)}`, remedy);
   }
 }

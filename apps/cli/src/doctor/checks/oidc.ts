@@ -1,6 +1,6 @@
 import { discoveryUrlOf, parseOidcSettings } from "@towpath/auth/config";
 import { z } from "zod";
-import { type Check, invalidSettings, mend, notNeeded, ok, reasonOf } from "../finding.ts";
+import { type Check, fix, invalidSettings, notNeeded, ok, reasonOf } from "../finding.ts";
 
 const name = "OpenID Connect";
 const withinMs = 5_000;
@@ -23,13 +23,13 @@ export const oidc: Check = async ({ settings }) => {
   const remedy = `Set TOWPATH_OIDC_ISSUER to the issuer whose document is at ${url}`;
   try {
     const document = documentSchema.safeParse(await jsonAt(url));
-    if (!document.success) return [mend(name, `${url} is no document of an issuer`, remedy)];
+    if (!document.success) return [fix(name, `${url} is no document of an issuer`, remedy)];
     if (withoutSlash(document.data.issuer) !== withoutSlash(issuer))
-      return [mend(name, `${url} is of another issuer`, `Set TOWPATH_OIDC_ISSUER=${document.data.issuer}`)];
+      return [fix(name, `${url} is of another issuer`, `Set TOWPATH_OIDC_ISSUER=${document.data.issuer}`)];
     await jsonAt(document.data.jwks_uri);
     return [ok(name, issuer)];
   } catch (error) {
-    return [mend(name, reasonOf(error), `${remedy}, and let this machine reach it.`)];
+    return [fix(name, reasonOf(error), `${remedy}, and let this machine reach it.`)];
   }
 };
 

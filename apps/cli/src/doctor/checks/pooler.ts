@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { openDatabase } from "@towpath/db";
-import { type Check, type Finding, mend, notNeeded, ok, reasonOf } from "../finding.ts";
+import { type Check, type Finding, fix, notNeeded, ok, reasonOf } from "../finding.ts";
 
 const arrivesWithinMs = 2_000;
 const name = "pooler";
@@ -15,7 +15,7 @@ export const pooler: Check = async ({ options, database }) => {
   try {
     if (!(await passesNotifications(client.pool)))
       return [
-        mend(
+        fix(
           name,
           `notifications don't arrive by ${variable}, which leads to a pooler in transaction mode`,
           "Set DATABASE_DIRECT_URL to the database's own address, past the pooler.",
@@ -40,7 +40,7 @@ async function answerOf(url: string): Promise<Finding> {
     await client.pool.query("SELECT 1");
     return ok(name, "answers; notifications arrive past it");
   } catch (error) {
-    return mend(name, reasonOf(error), "Look at DATABASE_URL, and whether the pooler runs.");
+    return fix(name, reasonOf(error), "Look at DATABASE_URL, and whether the pooler runs.");
   } finally {
     await client.close();
   }

@@ -1,7 +1,7 @@
 import { CommandError } from "../../terminal/terminal.ts";
 import { portProblem } from "../../up/https/caddy.ts";
 import { portsOf, requireUsablePort } from "../../up/preflight.ts";
-import { type Check, type Finding, mendAs, notNeeded, ok } from "../finding.ts";
+import { type Check, type Finding, fixAs, notNeeded, ok } from "../finding.ts";
 
 /** Whether `up` could listen. */
 export const ports: Check = async ({ options, running }) => {
@@ -19,12 +19,12 @@ async function ofRole(port: ReturnType<typeof portsOf>[number]): Promise<Finding
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     const remedy = "Name another with --port, --gateway-port, TOWPATH_HOST or TOWPATH_GATEWAY_HOST.";
-    return mendAs(name, error.message, remedy);
+    return fixAs(name, error.message, remedy);
   }
 }
 
 async function ofCaddy(host: string | null, port: number): Promise<Finding> {
   const problem = await portProblem(host, port);
   if (problem === null) return ok(`port ${port}`, "free for HTTPS");
-  return mendAs(`port ${port}`, problem, "Set TOWPATH_HTTPS_HOST, TOWPATH_HTTP_PORT or TOWPATH_HTTPS_PORT.");
+  return fixAs(`port ${port}`, problem, "Set TOWPATH_HTTPS_HOST, TOWPATH_HTTP_PORT or TOWPATH_HTTPS_PORT.");
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import type { Facts } from "../facts.ts";
-import { type Check, mend, notNeeded, ok, reasonOf } from "../finding.ts";
+import { type Check, fix, notNeeded, ok, reasonOf } from "../finding.ts";
 
 const withinMs = 5_000;
 
@@ -21,13 +21,13 @@ export const processes: Check = async (facts) => {
       try {
         const { statusCode } = await answerOf(address);
         if (statusCode === 200) return ok(name, "answers");
-        return mend(
+        return fix(
           name,
           `answers ${statusCode}: ${statusCode === 503 ? "it can't reach the database" : "it is out of order"}`,
           remedy,
         );
       } catch (error) {
-        return mend(name, `doesn't answer: ${reasonOf(error)}`, remedy);
+        return fix(name, `doesn't answer: ${reasonOf(error)}`, remedy);
       }
     }),
   );

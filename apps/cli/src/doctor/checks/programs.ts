@@ -1,5 +1,5 @@
 import { findProgram } from "../../up/preflight.ts";
-import { type Check, mend, ok } from "../finding.ts";
+import { type Check, fix, ok } from "../finding.ts";
 
 const remedies = {
   git: "apt-get install git",
@@ -11,5 +11,5 @@ const ofHttps = { caddy: "apt-get install caddy" } as const;
 export const programs: Check = async ({ settings, options }) =>
   Object.entries({ ...remedies, ...(options.https !== null && ofHttps) }).map(([name, remedy]) => {
     const path = findProgram(name, settings.PATH);
-    return path === null ? mend(name, "missing", remedy) : ok(name, path);
+    return path === null ? fix(name, "missing", remedy) : ok(name, path);
   });

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { findIdentity } from "../../instance/instance.ts";
 import { CommandError } from "../../terminal/terminal.ts";
 import type { Facts } from "../facts.ts";
-import { type Check, type Finding, invalidSettings, mend, mendAs, notNeeded, ok, reasonOf } from "../finding.ts";
+import { type Check, type Finding, fix, fixAs, invalidSettings, notNeeded, ok, reasonOf } from "../finding.ts";
 
 const name = "secret";
 const restore = 'Restore it from a back-up: see "Keys" in docs/operating.md.';
@@ -24,7 +24,7 @@ export const secrets: Check = async (facts) => {
       return [notNeeded(name, `./towpath up makes one in ${dataDirectory}`)];
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    return [mendAs(name, error.message, restore)];
+    return [fixAs(name, error.message, restore)];
   }
   return [...modeFindings(dataDirectory), await keyFinding(facts)];
 };
@@ -35,7 +35,7 @@ function modeFindings(directory: string): readonly Finding[] {
   const open = files.filter((file) => existsSync(file) && (statSync(file).mode & 0o077) !== 0);
   if (open.length === 0) return [];
   return [
-    mend("files with secrets", `others on this machine can read ${open.join(" and ")}`, `chmod 600 ${open.join(" ")}`),
+    fix("files with secrets", `others on this machine can read ${open.join(" and ")}`, `chmod 600 ${open.join(" ")}`),
   ];
 }
 
@@ -52,7 +52,7 @@ async function keyFinding({ settings, database }: Facts): Promise<Finding> {
     await compareKeys(client.pool, masterKeys);
     return ok(name, `key ${masterKeys.current.id} opens the stored secrets`);
   } catch (error) {
-    if (error instanceof Error && error.name === "WrongMasterKey") return mendAs(name, error.message, restore);
+    if (error instanceof Error && error.name === "WrongMasterKey") return fixAs(name, error.message, restore);
     return notNeeded(name, `not compared with the database: ${reasonOf(error)}`);
   } finally {
     await client.close();

@@ -45,7 +45,7 @@ export async function clearAdminJwtCache({ ctx, input }: Call<ProjectScope, "adm
       .set({ adminJwtGeneration: sql`${project.adminJwtGeneration} + 1` })
       .where(and(eq(project.organizationId, organization.id), eq(project.id, before.id)))
       .returning();
-    if (!row) throw notFound("project");
+    if (!row) throw notFound("server");
     await audit(tx, ctx, {
       organizationId: organization.id,
       projectId: row.id,

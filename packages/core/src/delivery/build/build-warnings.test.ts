@@ -30,7 +30,7 @@ test("BLD-6 warnings are stored with their build, in text that the database acce
     code: "list_failed",
     title: "No list",
     detail: "It printed \0\ud800.",
-    remedy: "Mend it.",
+    remedy: "Fix it.",
   };
   const outcome = { ...sampleOutcome({ ...input, attempt: 1 }), manifest: null, warnings: [warning] };
   await createDeployment({ ctx: worker(), input: outcome });

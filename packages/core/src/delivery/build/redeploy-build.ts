@@ -21,7 +21,7 @@ export async function redeployBuild({ ctx, input }: Call<{ readonly buildId: str
   const buildId = await ctx.db.transaction(async (tx) => {
     // Lock order everywhere: project first.
     const [project] = await tx.select().from(projects).where(eq(projects.id, of.id)).for("no key update");
-    if (!project) throw notFound("project");
+    if (!project) throw notFound("server");
     const [earlier] = await tx
       .select()
       .from(build)

@@ -5,12 +5,12 @@ import {
   argumentsProblem,
   argumentsText,
   argumentsTextProblem,
-  argumentWords,
   deployProjectSchema,
   entrypointProblem,
   projectNameProblem,
   projectNameSchema,
   requirementsProblem,
+  splitArguments,
   updateProjectSchema,
 } from "./project.schema.ts";
 
@@ -117,15 +117,15 @@ test("VAL-2 no valid entrypoint leaves the repository or could be parsed as an o
 
 test("BLD-16 arguments are split as in a shell, without its substitutions, and written so that they split alike", () => {
   const text = `stdio  --db ':memory: x' "a\\"b" --path=/tmp/\\ x '' \${TOKEN} *`;
-  const words = ["stdio", "--db", ":memory: x", 'a"b', "--path=/tmp/ x", "", "$" + "{TOKEN}", "*"];
-  expect(argumentWords(text)).toEqual(words);
+  const argv = ["stdio", "--db", ":memory: x", 'a"b', "--path=/tmp/ x", "", "$" + "{TOKEN}", "*"];
+  expect(splitArguments(text)).toEqual(argv);
   expect(argumentsTextProblem("'open")).toBe("A quote is not closed");
   expect(argumentsProblem(Array.from({ length: 51 }, () => "a"))).toBe("At most 50 arguments");
   expect(argumentsProblem(["a".repeat(501)])).toContain("is too long");
   expect(argumentsProblem(["a\u0000b"])).toContain("control characters");
   fc.assert(
     fc.property(fc.array(fc.string()), (list) => {
-      expect(argumentWords(argumentsText(list))).toEqual(list);
+      expect(splitArguments(argumentsText(list))).toEqual(list);
     }),
   );
 });

@@ -12,7 +12,7 @@ export {
   argumentsSchema,
   argumentsText,
   argumentsTextProblem,
-  argumentWords,
+  splitArguments,
 } from "./arguments.schema.ts";
 export {
   entrypointProblem,

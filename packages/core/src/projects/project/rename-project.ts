@@ -34,7 +34,7 @@ export async function moveToName(
     .from(project)
     .where(eq(project.id, projectId))
     .for("no key update");
-  if (!before) throw notFound("project");
+  if (!before) throw notFound("server");
   const label = name.toLowerCase();
   // Only its spelling changes.
   if (label === before.name) return;

@@ -50,7 +50,7 @@ export async function updateProject(call: Call<UpdateProjectInput>): Promise<Pro
       .set({ ...changes, ...dataEnd(before, settings.keepsData, ctx.clock.now()), updatedAt: ctx.clock.now() })
       .where(and(eq(project.organizationId, organization.id), eq(project.id, before.id)))
       .returning();
-    if (!row) throw notFound("project");
+    if (!row) throw notFound("server");
     if (changes.replay !== undefined) await changeReplays(tx, ctx, { before, row });
     await audit(tx, ctx, {
       organizationId: organization.id,

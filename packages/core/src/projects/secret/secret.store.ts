@@ -73,7 +73,7 @@ export function listCurrentVersions(db: Database | Transaction, projectId: strin
 /** Serializes changes of a project's secrets, so that versions and the limits are correct. */
 export async function lockProject(tx: Transaction, projectId: string): Promise<void> {
   const [row] = await tx.select({ id: project.id }).from(project).where(eq(project.id, projectId)).for("no key update");
-  if (!row) throw notFound("project");
+  if (!row) throw notFound("server");
 }
 
 /** @throws TowpathError `invalid_input` when an environment has become larger than a process's may be */

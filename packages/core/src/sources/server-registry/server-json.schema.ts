@@ -92,7 +92,7 @@ function entryPackage(found: z.output<typeof packageSchema>): EntryPackage | nul
   const name = packageNameSchema.safeParse(found.identifier);
   const isIndexed = found.registryBaseUrl === undefined || standardIndex.test(found.registryBaseUrl);
   if (found.registryType !== "pypi" || !isIndexed || !name.success) return null;
-  const words = found.packageArguments.map(wordsOf);
+  const parts = found.packageArguments.map(argvOf);
   const declared = found.environmentVariables.map(({ name, description = "", isRequired = false }) => ({
     name,
     description,
@@ -101,25 +101,25 @@ function entryPackage(found: z.output<typeof packageSchema>): EntryPackage | nul
   return {
     name: name.data,
     version: packageVersionSchema.safeParse(found.version).data ?? null,
-    arguments: words.flatMap((each) => each.words),
-    variables: [...declared, ...words.flatMap(({ variable }) => variable ?? [])],
+    arguments: parts.flatMap(({ argv }) => argv),
+    variables: [...declared, ...parts.flatMap(({ variable }) => variable ?? [])],
   };
 }
 
 /**
- * The words of one argument. What its author leaves to the person becomes a variable of the same name, which our
- * arguments may refer to: `--db-path` is `--db-path ${DB_PATH}`.
+ * One argument as a list for the program. What its author leaves to the person becomes a variable of the same name, which
+ * our arguments may refer to: `--db-path` is `--db-path ${DB_PATH}`.
  */
-function wordsOf(argument: Argument): { words: readonly string[]; variable: EntryVariable | null } {
+function argvOf(argument: Argument): { argv: readonly string[]; variable: EntryVariable | null } {
   const { type, name, valueHint, description = "", isRequired = false } = argument;
   const flag = type === "named" && name !== undefined ? [name] : [];
   const fixed = argument.value ?? argument.default;
   if (fixed !== undefined && !/\{[^{}]+\}/.test(fixed)) {
-    return { words: fixed === "" ? flag : [...flag, fixed], variable: null };
+    return { argv: fixed === "" ? flag : [...flag, fixed], variable: null };
   }
-  if (!isRequired) return { words: [], variable: null };
+  if (!isRequired) return { argv: [], variable: null };
   const variable = variableName(name ?? valueHint ?? "value");
-  return { words: [...flag, `\${${variable}}`], variable: { name: variable, description, isRequired } };
+  return { argv: [...flag, `\${${variable}}`], variable: { name: variable, description, isRequired } };
 }
 
 function variableName(text: string): string {

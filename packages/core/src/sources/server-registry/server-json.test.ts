@@ -31,12 +31,12 @@ test("BLD-17 a server.json's Python package comes with version, arguments and th
   expect(entry).toMatchObject({ title: "Shop", version: "1.4.2", urls: [], otherKinds: [] });
   const [found] = entry.packages;
   expect(found).toMatchObject({ name: "shop-mcp", version: "1.4.2" });
-  const words = found?.arguments ?? [];
-  expect(words.join(" ")).toBe(
+  const argv = found?.arguments ?? [];
+  expect(argv.join(" ")).toBe(
     // biome-ignore lint/suspicious/noTemplateCurlyInString: how arguments refer to variables
     "serve --db-path ${DB_PATH} --region ${REGION} --limit 20 --shop ${SHOP}",
   );
-  expect(argumentsProblem(words)).toBeNull();
+  expect(argumentsProblem(argv)).toBeNull();
   expect(found?.variables).toEqual([
     { name: "SHOP_KEY", description: "From the shop's settings", isRequired: true },
     { name: "SHOP_URL", description: "", isRequired: false },

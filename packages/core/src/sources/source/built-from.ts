@@ -130,7 +130,7 @@ export async function continueBuilds(
  */
 export async function lockAtSource(tx: Transaction, projectId: string, before: BuiltFrom | null): Promise<ProjectRow> {
   const [row] = await tx.select().from(project).where(eq(project.id, projectId)).for("no key update");
-  if (!row) throw notFound("project");
+  if (!row) throw notFound("server");
   if (isSameSource(before, await builtFromNow(tx, row))) return row;
   throw new TowpathError("conflict", "The server's source was changed just now. Try again.");
 }

@@ -49,7 +49,7 @@ export async function changeSource(call: {
 async function move(tx: Transaction, ctx: Context<"secrets">, projectId: string, next: NextSource) {
   // Lock order everywhere: project first, then branches by id.
   const [before] = await tx.select().from(project).where(eq(project.id, projectId)).for("no key update");
-  if (!before) throw notFound("project");
+  if (!before) throw notFound("server");
   const branches = await tx
     .select()
     .from(branch)

@@ -30,7 +30,7 @@ export async function continueSource(
 ): Promise<void> {
   const [before] = await tx.select().from(project).where(eq(project.id, projectId));
   const git = await findGitSource(tx, projectId);
-  if (!before || git === null) throw notFound("project");
+  if (!before || git === null) throw notFound("server");
   const from = await describeSource(tx, before);
   const githubBranch = git.branch ?? (namesBranch ? before.defaultBranch : null);
   const columns = {

@@ -2,7 +2,7 @@ import { TowpathError } from "../../errors/index.ts";
 import { type GitRefs, mayNeedSignIn, unknownHost } from "../../ports/index.ts";
 import { hostOfUrl } from "./git-source.view.ts";
 
-/** Codes of what the person who gave a URL can mend, and the field that does. */
+/** Codes of what the person who gave a URL can fix, and the field that does. */
 const fieldOf = (error: TowpathError, urlField: string | null): string | null => {
   // It names its field itself.
   if (urlField === null || Object.keys(error.fields).length > 0) return null;

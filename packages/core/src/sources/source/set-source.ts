@@ -32,7 +32,7 @@ export async function setSource(
     .set({ ...next.columns, ...more, updatedAt: ctx.clock.now() })
     .where(eq(project.id, projectId))
     .returning();
-  if (!after) throw notFound("project");
+  if (!after) throw notFound("server");
   return after;
 }
 

@@ -33,7 +33,7 @@ export async function updateFollowedSource(
   await tryChanges(ctx, organizationId, before, { changes, given });
   return ctx.db.transaction(async (tx) => {
     const [locked] = await tx.select().from(project).where(eq(project.id, of.id)).for("no key update");
-    if (!locked) throw notFound("project");
+    if (!locked) throw notFound("server");
     const row = await store(tx, ctx, { organizationId, before, changes, given });
     if (before.previews && changes.previews === false) await hintPreviews(tx, ctx, locked);
     await ctx.queue.enqueue("source.check", { projectId: of.id }, { key: of.id, transaction: tx });

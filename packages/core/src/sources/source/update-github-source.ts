@@ -41,7 +41,7 @@ export async function updateGitHubSource(
   if (branch !== null) await requireBranch(ctx, of, source, branch);
   const after = await ctx.db.transaction(async (tx) => {
     const [locked] = await tx.select().from(project).where(eq(project.id, of.id)).for("no key update");
-    if (!locked) throw notFound("project");
+    if (!locked) throw notFound("server");
     const now = sourceOf(locked);
     if (now?.kind !== "github" || now.repositoryId !== source.repositoryId) {
       throw new TowpathError(

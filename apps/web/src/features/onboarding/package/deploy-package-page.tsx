@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { argumentsTextProblem, argumentWords } from "@towpath/core/projects/project/schema";
+import { argumentsTextProblem, splitArguments } from "@towpath/core/projects/project/schema";
 import { useState } from "react";
 import { AddPage, NameAndAccess, type NameProposal, useAdded } from "~/features/onboarding/server-form/add-page.tsx";
 import { BuildField } from "~/features/onboarding/server-form/build-fields.tsx";
@@ -42,7 +42,7 @@ export function DeployPackagePage({ orgSlug, proposal, search }: DeployPackagePa
       failure={{ title: "The server was not created", text: failure }}
       onSubmit={() => {
         variables.showAllProblems();
-        const split = argumentWords(argv);
+        const split = splitArguments(argv);
         const areValid = variables.isValid && split !== null && Object.values(chosen.problems).every((each) => !each);
         if (choice.problem !== null || !areValid) return;
         void submit({

@@ -18,7 +18,7 @@ import type { Missing } from "./use-file-checks.ts";
 export type BuildValues = {
   /** Empty: found in each commit. */
   readonly entrypoint: string;
-  /** As in a terminal: see `argumentWords`. */
+  /** As in a terminal: see `splitArguments`. */
   readonly arguments: string;
   readonly requirements: string;
   /** Empty: the repository's. */

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { argumentWords } from "@towpath/core/projects/project/schema";
+import { splitArguments } from "@towpath/core/projects/project/schema";
 import { useState } from "react";
 import { isCanceled } from "~/features/onboarding/upload/use-upload.ts";
 import { profileQuery } from "~/features/shared/session/session.functions.ts";
@@ -45,7 +45,7 @@ export function useDeployForm(orgSlug: string, deploy: Deploy, variables: Variab
       const secrets = [...variables.filled];
       const build = {
         entrypoint: values.entrypoint.trim(),
-        arguments: [...(argumentWords(values.arguments) ?? [])],
+        arguments: [...(splitArguments(values.arguments) ?? [])],
         requirements: values.requirements || null,
       };
       const { projectName, buildId } = await deploy({ orgSlug, name, ...values, ...build, secrets });

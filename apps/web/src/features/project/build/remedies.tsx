@@ -3,7 +3,7 @@ import type { BuildView } from "@towpath/core/delivery/build";
 import type { Diagnosis, RepositoryChange } from "@towpath/core/delivery/build/contract";
 import { FileCode, WandSparkles } from "lucide-react";
 import { useState } from "react";
-import { mendTitle } from "~/features/project/code/mend-title.ts";
+import { fixTitle } from "~/features/project/code/fix-title.ts";
 import { forkOf } from "~/features/shared/project-screen/branch-title.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { useCodeUrl } from "~/features/shared/project-screen/repository-links.tsx";
@@ -47,7 +47,7 @@ export function Remedies({ project, build, diagnosis }: Failed) {
     case "code":
       return (
         <>
-          {mayEdit && action.change && <MendButton project={project} build={build} change={action.change} />}
+          {mayEdit && action.change && <FixButton project={project} build={build} change={action.change} />}
           <OpenCode
             project={project}
             build={build}
@@ -96,19 +96,19 @@ export function Remedies({ project, build, diagnosis }: Failed) {
   }
 }
 
-type MendButtonProps = { project: ProjectKey; build: BuildView; change: RepositoryChange };
+type FixButtonProps = { project: ProjectKey; build: BuildView; change: RepositoryChange };
 
 /** Leads to the change made in the branch, to be committed. */
-function MendButton({ project, build, change }: MendButtonProps) {
+function FixButton({ project, build, change }: FixButtonProps) {
   return (
     <Link
       to="/$orgSlug/$projectName/code"
       params={project}
-      search={{ branch: build.branch.name, mend: build.id }}
+      search={{ branch: build.branch.name, fix: build.id }}
       className={buttonLook({ variant: "primary", className: wrapped })}
     >
       <WandSparkles />
-      <span className="min-w-0 break-words">{mendTitle(change)}</span>
+      <span className="min-w-0 break-words">{fixTitle(change)}</span>
     </Link>
   );
 }

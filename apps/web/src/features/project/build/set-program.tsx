@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import type { BuildView } from "@towpath/core/delivery/build";
 import type { DiagnosisCode } from "@towpath/core/delivery/build/contract";
-import { argumentsText, argumentWords } from "@towpath/core/projects/project/schema";
+import { argumentsText, splitArguments } from "@towpath/core/projects/project/schema";
 import { BuildField, useBuildFields } from "~/features/onboarding/server-form/build-fields.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
@@ -30,7 +30,7 @@ export function SetProgram({ project, build, code }: SetProgramProps) {
         ? { rootDirectory: values.rootDirectory.trim() || null }
         : {
             entrypoint: values.entrypoint.trim() || null,
-            arguments: [...(argumentWords(values.arguments) ?? [])],
+            arguments: [...(splitArguments(values.arguments) ?? [])],
           };
   const { mutate, isPending } = useFixAndRebuild(project, build, () =>
     updateProject({ data: { ...project, ...changed } }),

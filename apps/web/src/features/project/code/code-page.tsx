@@ -26,7 +26,7 @@ import { FileTree } from "./file-tree.tsx";
 import { firstFile } from "./first-file.ts";
 import { useCommitDialog } from "./use-commit-dialog.tsx";
 import { useDraft } from "./use-draft.ts";
-import { useMend } from "./use-mend.tsx";
+import { useFix } from "./use-fix.tsx";
 
 // After a commit only.
 const CommittedNotice = lazy(() => import("./committed-notice.tsx").then((it) => ({ default: it.CommittedNotice })));
@@ -83,7 +83,7 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
     () => setListOpen(false),
   );
   const dialog = useCommitDialog({ project: projectKey, view, search, state });
-  const mendNotice = useMend({ project: projectKey, view, buildId: search.mend, state, onReady: dialog.open });
+  const fixNotice = useFix({ project: projectKey, view, buildId: search.fix, state, onReady: dialog.open });
   const paths = shownPaths(view.paths, draft);
   const open = search.file ?? firstFile(paths, detail);
   const at = { branch: view.branch, sha: view.commit.sha };
@@ -190,7 +190,7 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
       <div className="mb-4 flex flex-col gap-2 empty:hidden">
         {notice}
         {dialog.notice}
-        {mendNotice}
+        {fixNotice}
         {isGone && (
           <Callout tone="warn" title={`The branch ${view.branch} was deleted`}>
             Your changes are kept here. Commit them to a new branch.

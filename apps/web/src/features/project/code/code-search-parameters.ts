@@ -7,7 +7,7 @@ const readers = {
   /** What is searched for in the files. */
   q: (value: unknown) => text(200)(value) || undefined,
   /** A failed build whose remedy is to be made. */
-  mend: uuid,
+  fix: uuid,
   /** The commit that `line` is of. */
   commit: (value: unknown) => text(64)(value) || undefined,
   /** Back from GitHub: as whom, or why not. */

@@ -15,7 +15,7 @@ import { type ProjectKey, projectKeySchema } from "~/features/shared/project-scr
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { commitFromPage } from "./commit.server.ts";
-import { type MendedFile, proposeMend } from "./mend.server.ts";
+import { type FixedFile, proposeFix } from "./fix.server.ts";
 
 const atSchema = readFileSchema.pick({ branch: true, sha: true });
 
@@ -46,10 +46,10 @@ export const commitCode = createServerFn({ method: "POST" })
   });
 
 /** The change that ends the failure of a build, made in files of a commit. */
-const getMend = createServerFn({ method: "GET" })
+const getFix = createServerFn({ method: "GET" })
   .middleware([projectAccess("build.start")])
   .validator(input(projectKeySchema.extend(atSchema.shape).extend({ buildId: z.uuid() })))
-  .handler(({ context, data }) => proposeMend({ ctx: context.ctx, project: context.project, input: data }));
+  .handler(({ context, data }) => proposeFix({ ctx: context.ctx, project: context.project, input: data }));
 
 /** A commit, and the branch that had it. */
 export type At = { readonly branch: string; readonly sha: string };
@@ -84,10 +84,10 @@ export const foundLinesQuery = (of: ProjectKey, at: At, text: string) =>
     retry: false,
   });
 
-/** The files that mend a failed build; see `proposeMend`. */
-export const mendQuery = (of: ProjectKey, at: At, buildId: string) =>
+/** The files that fix a failed build; see `proposeFix`. */
+export const fixQuery = (of: ProjectKey, at: At, buildId: string) =>
   queryOptions({
-    queryKey: [...key(of), "mend", at.sha, buildId],
-    queryFn: ({ signal }): Promise<readonly MendedFile[]> => getMend({ data: { ...of, ...at, buildId }, signal }),
+    queryKey: [...key(of), "fix", at.sha, buildId],
+    queryFn: ({ signal }): Promise<readonly FixedFile[]> => getFix({ data: { ...of, ...at, buildId }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });

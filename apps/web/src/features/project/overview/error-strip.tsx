@@ -3,21 +3,32 @@ import type { RecentErrors } from "@towpath/core/operations/error-group";
 import { CircleAlert } from "lucide-react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Badge } from "~/ui/badge.tsx";
+import { classNames } from "~/ui/class-names.ts";
 import { formatCount } from "~/ui/figure.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 
-type ErrorStripProps = { readonly projectKey: ProjectKey; readonly errors: RecentErrors };
+type ErrorStripProps = {
+  readonly projectKey: ProjectKey;
+  readonly errors: RecentErrors;
+  readonly tone: "bad" | "warn";
+};
+
+const looks = {
+  bad: { border: "border-bad/40", header: "bg-bad-soft", icon: "text-bad" },
+  warn: { border: "border-warn/40", header: "bg-warn-soft", icon: "text-warn" },
+} as const;
 
 /** What is wrong now: open errors that are new or came back within a day (CAP-6). */
-export function ErrorStrip({ projectKey, errors: { total, data } }: ErrorStripProps) {
+export function ErrorStrip({ projectKey, errors: { total, data }, tone }: ErrorStripProps) {
   if (total === 0) return null;
+  const look = looks[tone];
   return (
     <section
       aria-label="Errors of the last 24 hours"
-      className="overflow-hidden rounded-lg border border-bad/40 bg-surface"
+      className={classNames("overflow-hidden rounded-lg border bg-surface", look.border)}
     >
-      <header className="flex flex-wrap items-center gap-2 bg-bad-soft px-4 py-2 text-sm">
-        <CircleAlert className="size-4 text-bad" aria-hidden />
+      <header className={classNames("flex flex-wrap items-center gap-2 px-4 py-2 text-sm", look.header)}>
+        <CircleAlert className={classNames("size-4", look.icon)} aria-hidden />
         <h2 className="font-medium">
           {total === 1 ? "1 error is new or back" : `${formatCount(total)} errors are new or back`}
         </h2>
@@ -39,7 +50,7 @@ export function ErrorStrip({ projectKey, errors: { total, data } }: ErrorStripPr
             >
               {title}
             </Link>
-            {isBack ? <Badge tone="bad">Back again</Badge> : null}
+            {isBack ? <Badge tone={tone}>Back again</Badge> : null}
             <code className="min-w-0 truncate text-xs text-muted max-sm:hidden">{target ?? method}</code>
             <span className="tabular ml-auto shrink-0 text-xs text-muted">
               × {formatCount(count)} · <RelativeTime time={lastSeen} />

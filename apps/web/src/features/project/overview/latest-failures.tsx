@@ -1,6 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Card, CardHeader } from "~/ui/card.tsx";
+import { classNames } from "~/ui/class-names.ts";
+import { isAlarming } from "~/ui/error-count.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failuresSearch } from "./failures-search.ts";
@@ -52,7 +54,9 @@ export function LatestFailures({ overview, projectKey, branch }: LatestFailuresP
                 {count > 1 ? <span className="tabular shrink-0 text-xs text-muted">× {count}</span> : null}
                 <RelativeTime time={time} className="ml-auto shrink-0 text-xs text-muted" />
               </span>
-              <span className="line-clamp-2 break-words text-bad">{message}</span>
+              <span className={classNames("line-clamp-2 break-words", isAlarming(overview.current) && "text-bad")}>
+                {message}
+              </span>
             </li>
           ))}
         </ul>

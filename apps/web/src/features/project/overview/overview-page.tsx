@@ -15,6 +15,7 @@ import { cloneOf } from "~/features/shared/project-screen/source-names.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { errorTone } from "~/ui/error-count.tsx";
 import { lazyPart } from "~/ui/lazy-part.tsx";
 import { ServerIcon } from "~/ui/letter-tile.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
@@ -94,7 +95,9 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
         ) : null}
         <WaitsForApproval projectKey={projectKey} build={status.latestBuild} />
         {status.branch?.isDefault ? <CurrentRelease projectKey={projectKey} /> : null}
-        {traffic.data ? <ErrorStrip projectKey={projectKey} errors={traffic.data.errors} /> : null}
+        {traffic.data ? (
+          <ErrorStrip projectKey={projectKey} errors={traffic.data.errors} tone={errorTone(traffic.data.current)} />
+        ) : null}
         <ServerFacts project={project} status={status} />
         {project.hasFirstSteps && !profile.hidesFirstSteps && (!isHosted || status.live) ? (
           <FirstSteps projectKey={projectKey} hasCodeSteps={cloned !== null} />
@@ -195,10 +198,11 @@ function Usage({ traffic: { data, error, retry }, place, isLive, status }: Usage
   );
 }
 
-const bars = [
-  { key: "errors", color: "var(--bad)", label: "Errors" },
-  { key: "succeeded", color: "var(--accent)", label: "Succeeded" },
-] as const;
+const barsOf = ({ current }: Overview) =>
+  [
+    { key: "errors", color: `var(--${errorTone(current)})`, label: "Errors" },
+    { key: "succeeded", color: "var(--accent)", label: "Succeeded" },
+  ] as const;
 const hourMs = 3_600_000;
 
 type CallsChartProps = {
@@ -217,7 +221,7 @@ function CallsChart({ overview, status }: CallsChartProps) {
           <TimeBars
             data={overview.hours.map((hour) => ({ ...hour, succeeded: hour.calls - hour.errors }))}
             bucketMs={hourMs}
-            bars={bars}
+            bars={barsOf(overview)}
             describe={({ calls, errors }) =>
               `${calls === 1 ? "1 call" : `${calls} calls`}, ${errors === 1 ? "1 error" : `${errors} errors`}`
             }

@@ -16,6 +16,7 @@ import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { classNames } from "~/ui/class-names.ts";
+import { isAlarming } from "~/ui/error-count.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatDuration, RelativeTime } from "~/ui/time.tsx";
@@ -137,7 +138,10 @@ function Figures({ projectKey, release, figures }: FiguresProps) {
                 {formatCount(calls)}
               </Link>
             </Td>
-            <Td label="Errors" className={classNames("tabular sm:text-right", errors > 0 && "text-bad")}>
+            <Td
+              label="Errors"
+              className={classNames("tabular sm:text-right", isAlarming({ calls, errors }) && "text-bad")}
+            >
               {errorsText({ calls, errors, p50Ms, p95Ms })}
             </Td>
             <Td label="p50" className="tabular sm:text-right">

@@ -1,5 +1,5 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { type AuthMode, argumentsText, argumentWords, watchPathsProblem } from "@towpath/core/projects/project/schema";
+import { type AuthMode, argumentsText, splitArguments, watchPathsProblem } from "@towpath/core/projects/project/schema";
 import { useState } from "react";
 import { BuildFields, useBuildFields } from "~/features/onboarding/server-form/build-fields.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
@@ -88,7 +88,7 @@ function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (save
   const { entrypoint, arguments: argv, requirements, rootDirectory } = fields.values;
   const now = {
     entrypoint: entrypoint.trim(),
-    arguments: [...(argumentWords(argv) ?? [])],
+    arguments: [...(splitArguments(argv) ?? [])],
     requirements: requirements || null,
     rootDirectory: rootDirectory.trim() || null,
     watchPaths: linesOf(watchPaths),

@@ -41,7 +41,7 @@ export function KeptCallsSettings({ projectKey }: { readonly projectKey: Project
         nameOf={nameOf}
         onChange={(minutes) => calls.change(() => minutes)}
       >
-        A redeploy, and a server that would go to sleep, wait for calls under way: for those without a client for so
+        A new version, and a server that would go to sleep, wait for calls under way: for those without a client for so
         long at most.
       </NumberChoice>
       {isKept && project.authMode === "passthrough" ? (

@@ -57,7 +57,7 @@ export const contents: readonly Group[] = [
     title: "Run a server",
     pages: [
       own("variables", "Environment variables", "Set a server's secrets and settings, for production and previews."),
-      own("edit", "Edit the code", "Change files in the browser, commit and deploy them, and mend a failed build."),
+      own("edit", "Edit the code", "Change files in the browser, commit and deploy them, and fix a failed build."),
       own("previews", "Previews and rollbacks", "A URL for every branch, and how to return to an earlier deployment."),
       ofRepository(
         "pull-request-check",

@@ -11,7 +11,7 @@ const figures = [
   },
   {
     value: "0",
-    label: "calls fail while their server is redeployed a hundred times under load",
+    label: "calls fail while a hundred new versions of their server go live under load",
     command: "TOWPATH_CHAOS=redeploys ./towpath test chaos",
   },
   {

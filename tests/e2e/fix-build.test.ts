@@ -18,7 +18,7 @@ test.runIf(isThorough)(
   async () => {
     const { page, complaints } = await newVisitor(browser);
     await signUp(page, inject("url"));
-    const slug = await createOrganization(page, "Mended Builds");
+    const slug = await createOrganization(page, "Fixed Builds");
     await page.getByRole("button", { name: "Deploy the sample" }).click();
     await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout });
     const server = new URL(page.url()).pathname.split("/")[2] ?? "";

@@ -10,14 +10,14 @@ export type Texts = Readonly<Record<string, string | null>>;
 const projectBeside = (file: string) => posix.join(posix.dirname(file), "pyproject.toml");
 
 /** The files that a change reads. */
-export const filesToMend = (change: RepositoryChange): readonly string[] =>
+export const filesToFix = (change: RepositoryChange): readonly string[] =>
   change.kind === "python" ? [change.file, projectBeside(change.file)] : [change.file];
 
 /**
  * Makes a change that a diagnosis names; the texts that are different then. Empty where nothing changes: it was made
  * already, or the file lists requirements in another way. Pure.
  */
-export function mend(change: RepositoryChange, texts: Texts): Texts {
+export function fix(change: RepositoryChange, texts: Texts): Texts {
   const { file } = change;
   const text = texts[file] ?? null;
   switch (change.kind) {

@@ -44,7 +44,7 @@ function changeOf(more: Partial<Status> & Pick<Status, "code">, listed: Listed |
 
 const requirements: Listed = { kind: "requirements", file: "requirements.txt" };
 
-test("CAP-5 BLD-2 a missing module, another framework and a removed argument are mended by a requirement in the file that lists them", () => {
+test("CAP-5 BLD-2 a missing module, another framework and a removed argument are fixed by a requirement in the file that lists them", () => {
   const missing = { code: "module_missing", module: "bs4.element" } as const;
   expect(changeOf(missing, requirements)).toEqual(require("requirements.txt", "beautifulsoup4"));
   expect(changeOf(missing, { kind: "uv-lock", file: "pyproject.toml" })).toEqual(

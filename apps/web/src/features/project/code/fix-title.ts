@@ -1,7 +1,7 @@
 import type { RepositoryChange } from "@towpath/core/delivery/build/contract";
 
 /** What a change of the repository does, in the imperative: of a button, and of the commit. */
-export function mendTitle(change: RepositoryChange): string {
+export function fixTitle(change: RepositoryChange): string {
   const { file } = change;
   switch (change.kind) {
     case "require":

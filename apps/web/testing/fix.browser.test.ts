@@ -56,7 +56,7 @@ const openFailed = (server: Server, change?: RepositoryChange) =>
 test.runIf(isThorough)(
   "CAP-5 BLD-2 a failed build leads to the line, and a remedy is one button and one confirmation",
   async () => {
-    const server = await code.deploy("mend");
+    const server = await code.deploy("fix");
     await page.setViewportSize({ width: 1280, height: 800 });
     const file = "app/requirements.txt";
     await openFailed(server);
@@ -86,7 +86,7 @@ test.runIf(isThorough)(
       await expect.poll(() => dialog().getByLabel("Message").inputValue()).toBe(title);
       await dialog().getByRole("button", { name: "Commit and deploy" }).click();
       await page.getByText(/^Committed \w{7} to main$/).waitFor();
-      expect((await code.log("mend", "main"))[0]).toContain(`: ${title}`);
+      expect((await code.log("fix", "main"))[0]).toContain(`: ${title}`);
       expect(await code.fileOf(path)).toBe(expected);
     }
     expect(await code.fileOf(".python-version")).toBe("3.12");
@@ -96,7 +96,7 @@ test.runIf(isThorough)(
 test.runIf(isThorough)(
   "CAP-5 a remedy that the branch has already, or whose file the person changes, says so and changes nothing",
   async () => {
-    const server = await code.deploy("mended");
+    const server = await code.deploy("fixed");
     const file = "app/requirements.txt";
     await openFailed(server, { kind: "require", file, requirements: ["fastmcp"], insteadOf: null });
     await page.getByRole("link", { name: `Require fastmcp in ${file}` }).click();

@@ -1,13 +1,13 @@
-import { filesToMend, mend } from "@towpath/builder/mend";
+import { filesToFix, fix } from "@towpath/builder/fix";
 import type { FullContext, ProjectAccess } from "@towpath/core/context";
 import { getBuild } from "@towpath/core/delivery/build";
 import { notFound } from "@towpath/core/errors";
 import { readFile } from "@towpath/core/sources/files";
 
 /** A file with and without the change that ends a failure. Null: there is none. */
-export type MendedFile = { readonly path: string; readonly base: string | null; readonly text: string | null };
+export type FixedFile = { readonly path: string; readonly base: string | null; readonly text: string | null };
 
-type ProposeMend = {
+type ProposeFix = {
   readonly ctx: FullContext;
   readonly project: ProjectAccess["project"];
   readonly input: { readonly buildId: string; readonly branch: string; readonly sha: string };
@@ -17,7 +17,7 @@ type ProposeMend = {
  * The change that ends the failure of a build, made in files of a commit; none where the commit has it already, or where the
  * diagnosis names none.
  */
-export async function proposeMend({ ctx, project, input }: ProposeMend): Promise<readonly MendedFile[]> {
+export async function proposeFix({ ctx, project, input }: ProposeFix): Promise<readonly FixedFile[]> {
   const { buildId, branch, sha } = input;
   const build = await getBuild({ ctx, input: { buildId } });
   if (build.project.id !== project.id) throw notFound("build");
@@ -28,6 +28,6 @@ export async function proposeMend({ ctx, project, input }: ProposeMend): Promise
     const { text } = await readFile({ ctx, input: { projectId: project.id, branch, sha, path } });
     return [path, text] as const;
   };
-  const texts = Object.fromEntries(await Promise.all(filesToMend(change).map(read)));
-  return Object.entries(mend(change, texts)).map(([path, text]) => ({ path, base: texts[path] ?? null, text }));
+  const texts = Object.fromEntries(await Promise.all(filesToFix(change).map(read)));
+  return Object.entries(fix(change, texts)).map(([path, text]) => ({ path, base: texts[path] ?? null, text }));
 }
