@@ -6,7 +6,7 @@ import { Button } from "~/ui/button.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { NoMembersDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { SkeletonRows } from "~/ui/loading.tsx";
+import { ListPending } from "~/ui/list-pending.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { InvitationTable } from "./invitation-table.tsx";
 import { InviteForm } from "./invite-form.tsx";
@@ -106,15 +106,11 @@ function Section(section: { readonly title: string; readonly description?: strin
 }
 
 /** Skeleton of the page. */
-export function MembersPending() {
-  return (
-    <Page>
-      <div className="rounded-lg border bg-surface">
-        <SkeletonRows rows={4} label="Loading members" />
-      </div>
-    </Page>
-  );
-}
+export const MembersPending = () => (
+  <Page>
+    <ListPending rows={4} label="Loading members" />
+  </Page>
+);
 
 /** The button that invites people, with its dialog. */
 function InviteDialog(props: { readonly orgSlug: string; readonly onInvited: (result: Invited) => void }) {
