@@ -114,11 +114,8 @@ export const MembersPending = () => (
 
 /** The button that invites people, with its dialog. */
 function InviteDialog(props: { readonly orgSlug: string; readonly onInvited: (result: Invited) => void }) {
-  const [open, setOpen] = useState(false);
   return (
     <Dialog
-      open={open}
-      onOpenChange={setOpen}
       title="Invite people"
       description="They get a link that works for seven days."
       trigger={
@@ -127,14 +124,16 @@ function InviteDialog(props: { readonly orgSlug: string; readonly onInvited: (re
         </Button>
       }
     >
-      <InviteForm
-        orgSlug={props.orgSlug}
-        onInvited={(result) => {
-          setOpen(false);
-          props.onInvited(result);
-        }}
-        others={<Button onClick={() => setOpen(false)}>Cancel</Button>}
-      />
+      {(close) => (
+        <InviteForm
+          orgSlug={props.orgSlug}
+          onInvited={(result) => {
+            close();
+            props.onInvited(result);
+          }}
+          others={<Button onClick={close}>Cancel</Button>}
+        />
+      )}
     </Dialog>
   );
 }
