@@ -11,7 +11,7 @@ import type { FileIdentity } from "@towpath/crypto/file";
 import { beginLoad, type DatabaseLoad } from "@towpath/db/copy";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
 import { restoreRepository } from "@towpath/git";
-import { type DataCopies, openDataCopies } from "@towpath/runtime";
+import { type DataCopies, openRestoredData } from "@towpath/runtime";
 import { syncPath } from "@towpath/runtime/sync-path";
 import { BackupError, type InstanceFile, instanceFiles, repositorySchema } from "./format.ts";
 import { openArchive, type Part } from "./read-archive.ts";
@@ -122,7 +122,7 @@ async function fillWith(databaseUrl: string, staged: string, { file, identity, s
   const { manifest, parts } = await openArchive({ file, identity, signal });
   const load = await beginLoad(databaseUrl, manifest.database);
   try {
-    const data = openDataCopies({ kind: "sandbox", dataDirectory: staged, runDirectory: staged });
+    const data = openRestoredData(staged);
     await restoreParts(parts, { staged, load, data });
     await promisify(execFile)("sync", ["--file-system", staged]);
     await load.commit();

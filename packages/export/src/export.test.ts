@@ -148,6 +148,11 @@ test.each<[string, SampleEntry[], string]>([
     [document, { name: "weather-one/a", type: "symlink", linkname: "../../outside" }],
     "is a link",
   ],
+  [
+    "a link that comes back",
+    [document, { name: "weather-one/a", type: "symlink", linkname: "../root/a" }],
+    "is a link",
+  ],
   ["a link to an absolute path", [document, { name: "weather-one/a", type: "symlink", linkname: "/etc" }], "is a link"],
   [
     "links that lead out together",

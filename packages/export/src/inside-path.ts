@@ -1,4 +1,4 @@
-import { posix } from "node:path";
+import { climbsOut } from "@towpath/core/sources/repository/left-out/schema";
 import { Refusal, shown } from "./refusal.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose
@@ -20,10 +20,8 @@ export function insideParts(path: string): readonly string[] {
 
 /** @throws Refusal for a link that leads out of the export, compared as text */
 export function requireInsideLink(path: string, target: string): void {
-  const resolved = posix.normalize(posix.join("/root", posix.dirname(path), target));
-  const isInside = resolved === "/root" || resolved.startsWith("/root/");
-  if (isInside && target !== "" && !target.startsWith("/") && !controlCharacter.test(target)) return;
-  throw leadsOut(path, target);
+  if (target === "" || target.startsWith("/") || controlCharacter.test(target) || climbsOut(path, target))
+    throw leadsOut(path, target);
 }
 
 export const leadsOut = (path: string, target: string) =>

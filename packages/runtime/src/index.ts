@@ -7,7 +7,7 @@ export {
   serverLimitsFrom,
 } from "./config.ts";
 export { endLeftServers, type Leftovers } from "./host/leftovers.ts";
-export { claimServers, findLeftovers, openDataCopies, openDriver, testHost } from "./open-driver.ts";
+export { claimServers, findLeftovers, openDataCopies, openDriver, openRestoredData, testHost } from "./open-driver.ts";
 export {
   type BuildDriver,
   type BuildStep,

@@ -68,5 +68,9 @@ export function openDataCopies(config: Pick<DriverConfig, "kind" | "dataDirector
   }
 }
 
+/** The same in a directory that is to become an instance. What a back-up has of `/data` was on a host, and is so again. */
+export const openRestoredData = (directory: string): DataCopies =>
+  openDataCopies({ kind: "sandbox", dataDirectory: directory, runDirectory: directory });
+
 const notCopied = () => Promise.reject(new Error("Volumes of a cluster are backed up and restored by its own means."));
 const noDataCopies: DataCopies = { list: async () => [], read: notCopied, write: notCopied };

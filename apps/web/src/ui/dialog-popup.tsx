@@ -10,7 +10,8 @@ export type FinalFocus = () => HTMLElement | true;
 export type DialogContent = {
   title: ReactNode;
   description?: ReactNode;
-  children?: ReactNode;
+  /** A function gets what closes the dialog. */
+  children?: ReactNode | ((close: () => void) => ReactNode);
   /** For its buttons. */
   footer?: ReactNode;
   finalFocus?: FinalFocus;
@@ -51,7 +52,11 @@ export function DialogPopup(props: DialogProps) {
               }
             />
           </div>
-          {children && <div className="scroll-thin min-h-0 overflow-y-auto px-5 pb-5">{children}</div>}
+          {children && (
+            <div className="scroll-thin min-h-0 overflow-y-auto px-5 pb-5">
+              {typeof children === "function" ? children(() => onOpenChange(false)) : children}
+            </div>
+          )}
           {footer && <div className="flex flex-wrap justify-end gap-2 border-t px-5 py-3">{footer}</div>}
         </Dialog.Popup>
       </Dialog.Portal>

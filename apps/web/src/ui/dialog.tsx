@@ -28,11 +28,7 @@ export function Dialog({ open: controlled, onOpenChange, trigger, ...content }: 
     if (controlled === undefined) setOwn(next);
     onOpenChange?.(next);
   };
-  const [popup, preload] = useLazyModule(
-    () => import("./dialog-popup.tsx"),
-    open,
-    () => change(false),
-  );
+  const [popup, preload] = useLazyModule(() => import("./dialog-popup.tsx"), open, change);
   return (
     <>
       {trigger &&

@@ -41,11 +41,7 @@ export function Menu({ trigger, open: controlled, onOpenChange, align = "end", c
     if (controlled === undefined) setOwn(next);
     onOpenChange?.(next);
   };
-  const [popup, preload] = useLazyModule(
-    () => import("./menu-popup.tsx"),
-    open,
-    () => change(false),
-  );
+  const [popup, preload] = useLazyModule(() => import("./menu-popup.tsx"), open, change);
   return (
     <>
       {cloneElement(trigger, {

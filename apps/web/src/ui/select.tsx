@@ -29,11 +29,7 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
     ...labels
   } = props;
   const [isUsed, setUsed] = useState(false);
-  const [opened, preload] = useLazyModule(
-    () => import("./select-popup.tsx"),
-    isUsed,
-    () => setUsed(false),
-  );
+  const [opened, preload] = useLazyModule(() => import("./select-popup.tsx"), isUsed, setUsed);
   if (isUsed && opened) return <opened.OpenedSelect {...props} />;
   const label = options.find((option) => option.value === value)?.label;
   return (

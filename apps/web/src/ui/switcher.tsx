@@ -23,11 +23,7 @@ type SwitcherProps = Pick<SwitcherPopupProps, "placeholder" | "groups" | "empty"
 export function Switcher({ label, icon, children, className, onOpen, ...list }: SwitcherProps) {
   const button = useRef<HTMLButtonElement>(null);
   const [open, setOpen] = useState(false);
-  const [popup, preload] = useLazyModule(
-    () => import("./switcher-popup.tsx"),
-    open,
-    () => setOpen(false),
-  );
+  const [popup, preload] = useLazyModule(() => import("./switcher-popup.tsx"), open, setOpen);
   return (
     <>
       <PlainButton

@@ -25,6 +25,16 @@ test("BLD-2 an accepted entry path stays inside the tree, with any name", () => 
   );
 });
 
+test("BLD-2 a link that leaves the tree is refused, also where it comes back by some directory's name", () => {
+  expect(
+    [
+      ["a", "../root/b"],
+      ["a/b", "../../root/a"],
+      ["a/b", "../c"],
+    ].map(([path = "", to = ""]) => linkStaysInside(path.split("/"), to)),
+  ).toEqual([false, false, true]);
+});
+
 test("BLD-2 an accepted link resolves inside the tree, with any target", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 4 }), names, (parts, target) => {

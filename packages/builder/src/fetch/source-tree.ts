@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { posix } from "node:path";
+import { climbsOut } from "@towpath/core/sources/repository/left-out/schema";
 
 /** A file or link of the source; its path is relative to the tree's root, with `/` as separator. */
 export type SourceEntry =
@@ -88,6 +88,5 @@ export function parseEntryPath(name: string): EntryPath {
 /** Whether a link at `parts` with this target stays inside the tree; the target need not exist. */
 export function linkStaysInside(parts: readonly string[], target: string): boolean {
   if (target === "" || target.startsWith("/") || controlCharacter.test(target)) return false;
-  const resolved = posix.normalize(posix.join("/root", ...parts.slice(0, -1), target));
-  return resolved === "/root" || resolved.startsWith("/root/");
+  return !climbsOut(parts.join("/"), target);
 }

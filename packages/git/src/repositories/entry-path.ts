@@ -1,3 +1,4 @@
+import { leadsOut } from "@towpath/core/sources/repository/left-out/schema";
 import { unusable } from "./archive-entry.ts";
 
 /** The longest that Linux opens. */
@@ -62,15 +63,7 @@ export function entryPath(name: string): readonly string[] | null {
 export function checkLink(parts: readonly string[], target: string): void {
   const name = parts.join("/");
   if (notLinks.has(parts.at(-1)?.toLowerCase() ?? "")) throw refused(name, "git doesn't read it through a link");
-  if (target === "" || target.startsWith("/") || /[\p{Cc}\\]/u.test(target) || /^[A-Za-z]:/.test(target)) {
-    throw refused(name, `it is a link to ${shown(target)}, outside the archive`);
-  }
-  let depth = parts.length - 1;
-  for (const step of target.split("/")) {
-    if (step === "..") depth -= 1;
-    else if (step !== "" && step !== ".") depth += 1;
-    if (depth < 0) throw refused(name, `it is a link to ${shown(target)}, outside the archive`);
-  }
+  if (leadsOut(name, target)) throw refused(name, `it is a link to ${shown(target)}, outside the archive`);
 }
 
 /**

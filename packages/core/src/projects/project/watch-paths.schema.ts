@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { matchesWildcards } from "../../sources/repository/gitignore.schema.ts";
 import { pathProblem } from "./entrypoint.schema.ts";
 
 // BLD-15: which part of a repository a server is made of. Browser and server validate alike.
@@ -75,7 +76,7 @@ export const watchPathsSchema = z
  */
 export function isWatched(patterns: readonly string[], path: string): boolean {
   const names = path.split("/");
-  const matches = (pattern: string) => matchesBelow(tidied(pattern).split("/"), names);
+  const matches = (pattern: string) => matchesBelow(pattern, names);
   const excluded = patterns.filter((pattern) => pattern.startsWith("!"));
   if (excluded.some((pattern) => matches(pattern.slice(1)))) return false;
   const included = patterns.filter((pattern) => !pattern.startsWith("!"));
@@ -83,43 +84,13 @@ export function isWatched(patterns: readonly string[], path: string): boolean {
 }
 
 /** Whether a pattern matches these names or a directory above them. */
-function matchesBelow(pattern: readonly string[], names: readonly string[]): boolean {
-  // Positions in the pattern that the names so far can have reached: linear time for every pattern.
-  let reached = afterDirectories(pattern, new Set([0]));
-  for (const name of names) {
-    if (reached.has(pattern.length)) return true;
-    const next = new Set<number>();
-    for (const at of reached) {
-      const part = pattern[at];
-      if (part === undefined) continue;
-      if (part === "**") next.add(at);
-      else if (matchesName(part, name)) next.add(at + 1);
-    }
-    reached = afterDirectories(pattern, next);
-  }
-  return reached.has(pattern.length);
-}
+const matchesBelow = (pattern: string, names: readonly string[]) =>
+  matchesWildcards([...tidied(pattern).split("/"), "**"], names, (part) => part === "**", matchesName);
 
-/** `**` may stand for no directory. */
-function afterDirectories(pattern: readonly string[], positions: Set<number>): Set<number> {
-  for (const at of positions) if (pattern[at] === "**") positions.add(at + 1);
-  return positions;
-}
-
-/** Wildcards in one name, going back to the last `*` only, which is enough and takes no exponential time. */
-function matchesName(pattern: string, name: string): boolean {
-  let [at, star, from] = [0, -1, 0];
-  for (let read = 0; read < name.length; ) {
-    if (pattern[at] === "*") {
-      star = at++;
-      from = read;
-    } else if (pattern[at] === "?" || pattern[at] === name[read]) {
-      at++;
-      read++;
-    } else if (star >= 0) {
-      at = star + 1;
-      read = ++from;
-    } else return false;
-  }
-  return /^\**$/.test(pattern.slice(at));
-}
+const matchesName = (pattern: string, name: string) =>
+  matchesWildcards(
+    pattern,
+    name,
+    (char) => char === "*",
+    (char, other) => char === "?" || char === other,
+  );

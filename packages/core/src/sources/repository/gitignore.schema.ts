@@ -147,7 +147,7 @@ export function ruleMatches(
   const [first, second] = pattern;
   // In any directory.
   if (first === null && second && pattern.length === 2) return nameMatches(second, names.at(-1) ?? "", spend);
-  return matches(
+  return matchesWildcards(
     pattern,
     names,
     (part) => part === null,
@@ -159,7 +159,7 @@ function nameMatches(pattern: Name, name: string, spend: Spend): boolean {
   spend(1);
   if (typeof pattern === "string") return pattern === name;
   if ("ending" in pattern) return name.endsWith(pattern.ending);
-  return matches(pattern, name, isStar, (token, char) => {
+  return matchesWildcards(pattern, name, isStar, (token, char) => {
     spend(typeof token === "string" ? 1 : token.ranges.length);
     return fits(token, char.charCodeAt(0));
   });
@@ -176,9 +176,9 @@ function fits(token: Token, code: number): boolean {
  * Matches a pattern whose wildcards stand for any number of elements. Only the last wildcard is ever tried again: where
  * what lies between two of them fits first, it fits best.
  */
-function matches<Part, Element extends string>(
-  pattern: readonly Part[],
-  text: { readonly length: number; readonly [at: number]: Element },
+export function matchesWildcards<Part, Element extends string>(
+  pattern: ArrayLike<Part>,
+  text: ArrayLike<Element>,
   isWildcard: (part: Part) => boolean,
   isMatch: (part: Part, element: Element) => boolean,
 ): boolean {

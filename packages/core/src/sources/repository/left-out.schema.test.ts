@@ -49,6 +49,7 @@ test("SRC-4 links within the folder stay, others lead out", () => {
   const out = [
     ["a", "../b"],
     ["a/b", "../../c"],
+    ["a/b", "../../root/a/b"],
     ["a", "/etc/passwd"],
     ["a", ""],
     ["a", "c:\\x"],

@@ -48,6 +48,11 @@ export function leftOutName(path: string): string | null {
 /** Whether a symbolic link at `path` leads out of the folder. */
 export function leadsOut(path: string, target: string): boolean {
   if (target === "" || target.startsWith("/") || /[\p{Cc}\\]/u.test(target) || /^[A-Za-z]:/.test(target)) return true;
+  return climbsOut(path, target);
+}
+
+/** Whether any step of a relative link at `path` is above the directory that `path` begins in, compared as text. */
+export function climbsOut(path: string, target: string): boolean {
   let depth = path.split("/").length - 1;
   for (const step of target.split("/")) {
     if (step === "..") depth -= 1;

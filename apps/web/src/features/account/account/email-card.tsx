@@ -84,11 +84,8 @@ function Pending({ email, expiresAt }: { readonly email: string; readonly expire
 }
 
 function ChangeEmail(props: { readonly email: string; readonly sendsMail: boolean }) {
-  const [open, setOpen] = useState(false);
   return (
     <Dialog
-      open={open}
-      onOpenChange={setOpen}
       title="Change your email"
       description={
         props.sendsMail
@@ -97,7 +94,7 @@ function ChangeEmail(props: { readonly email: string; readonly sendsMail: boolea
       }
       trigger={<Button>Change email</Button>}
     >
-      <ChangeForm {...props} onClose={() => setOpen(false)} />
+      {(close) => <ChangeForm {...props} onClose={close} />}
     </Dialog>
   );
 }

@@ -7,11 +7,7 @@ import type { ChatHistoryProps } from "./chat-history-drawer.tsx";
 /** The person's chats with this server: open, rename, delete. */
 export function ChatHistory(props: ChatHistoryProps) {
   const [isOpen, setIsOpen] = useState(false);
-  const [drawer, preload] = useLazyModule(
-    () => import("./chat-history-drawer.tsx"),
-    isOpen,
-    () => setIsOpen(false),
-  );
+  const [drawer, preload] = useLazyModule(() => import("./chat-history-drawer.tsx"), isOpen, setIsOpen);
   return (
     <>
       <Button

@@ -9,7 +9,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
-import { SkeletonRows } from "~/ui/loading.tsx";
+import { ListPending } from "~/ui/list-pending.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { alertsQuery, createChannel, updateChannel } from "./alerts.functions.ts";
 import { ChannelForm, type ChannelValues } from "./channel-form.tsx";
@@ -178,12 +178,8 @@ function Page({ actions, children }: { readonly actions?: ReactNode; readonly ch
   );
 }
 
-export function AlertsPending() {
-  return (
-    <Page>
-      <div className="rounded-lg border bg-surface">
-        <SkeletonRows rows={3} label="Loading alerts" />
-      </div>
-    </Page>
-  );
-}
+export const AlertsPending = () => (
+  <Page>
+    <ListPending rows={3} label="Loading alerts" />
+  </Page>
+);

@@ -11,15 +11,9 @@ import { addSignInIssuer, signInIssuersQuery } from "./sign-in-issuers.functions
 
 /** Asks for an identity provider, and how its people are found. */
 export function AddSignInIssuerDialog({ orgSlug }: { readonly orgSlug: string }) {
-  const [open, setOpen] = useState(false);
   return (
-    <Dialog
-      open={open}
-      onOpenChange={setOpen}
-      title="Add identity provider"
-      trigger={<Button icon={<Plus />}>Add identity provider</Button>}
-    >
-      <IssuerForm orgSlug={orgSlug} onDone={() => setOpen(false)} />
+    <Dialog title="Add identity provider" trigger={<Button icon={<Plus />}>Add identity provider</Button>}>
+      {(close) => <IssuerForm orgSlug={orgSlug} onDone={close} />}
     </Dialog>
   );
 }

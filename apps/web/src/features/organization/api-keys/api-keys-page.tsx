@@ -5,7 +5,7 @@ import { type ReactNode, useState } from "react";
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { SkeletonRows } from "~/ui/loading.tsx";
+import { ListPending } from "~/ui/list-pending.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { ApiKeyTable } from "./api-key-table.tsx";
 import { apiKeysQuery } from "./api-keys.functions.ts";
@@ -112,12 +112,8 @@ function Page({ actions, children }: { readonly actions?: ReactNode; readonly ch
 }
 
 /** Skeleton of the page. */
-export function ApiKeysPending() {
-  return (
-    <Page>
-      <div className="rounded-lg border bg-surface">
-        <SkeletonRows rows={3} label="Loading keys" />
-      </div>
-    </Page>
-  );
-}
+export const ApiKeysPending = () => (
+  <Page>
+    <ListPending rows={3} label="Loading keys" />
+  </Page>
+);

@@ -54,11 +54,8 @@ type DialogProps = { readonly orgSlug: string; readonly onCreated: (created: New
 
 /** Asks for a key's name, owner, scope, servers and expiry. */
 export function CreateApiKeyDialog({ orgSlug, onCreated }: DialogProps) {
-  const [open, setOpen] = useState(false);
   return (
     <Dialog
-      open={open}
-      onOpenChange={setOpen}
       title="Create API key"
       trigger={
         <Button variant="primary" icon={<Plus />}>
@@ -66,14 +63,16 @@ export function CreateApiKeyDialog({ orgSlug, onCreated }: DialogProps) {
         </Button>
       }
     >
-      <KeyForm
-        orgSlug={orgSlug}
-        onCancel={() => setOpen(false)}
-        onCreated={(created) => {
-          setOpen(false);
-          onCreated(created);
-        }}
-      />
+      {(close) => (
+        <KeyForm
+          orgSlug={orgSlug}
+          onCancel={close}
+          onCreated={(created) => {
+            close();
+            onCreated(created);
+          }}
+        />
+      )}
     </Dialog>
   );
 }

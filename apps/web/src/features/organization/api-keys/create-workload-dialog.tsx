@@ -29,15 +29,9 @@ const empty = {
 
 /** Asks whose tokens to accept, and for which servers. */
 export function CreateWorkloadDialog({ orgSlug }: { readonly orgSlug: string }) {
-  const [open, setOpen] = useState(false);
   return (
-    <Dialog
-      open={open}
-      onOpenChange={setOpen}
-      title="Add workload identity"
-      trigger={<Button icon={<Plus />}>Add workload identity</Button>}
-    >
-      <WorkloadForm orgSlug={orgSlug} onDone={() => setOpen(false)} />
+    <Dialog title="Add workload identity" trigger={<Button icon={<Plus />}>Add workload identity</Button>}>
+      {(close) => <WorkloadForm orgSlug={orgSlug} onDone={close} />}
     </Dialog>
   );
 }

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { ViewsButton } from "~/features/shared/saved-views/views-button.tsx";
 import { Button } from "~/ui/button.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { SkeletonRows } from "~/ui/loading.tsx";
+import { ListPending } from "~/ui/list-pending.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
@@ -143,12 +143,8 @@ function Page({ actions, children }: { readonly actions?: ReactNode; readonly ch
 }
 
 /** Skeleton of the page. */
-export function AuditLogPending() {
-  return (
-    <Page>
-      <div className="rounded-lg border bg-surface">
-        <SkeletonRows rows={8} label="Loading the audit log" />
-      </div>
-    </Page>
-  );
-}
+export const AuditLogPending = () => (
+  <Page>
+    <ListPending rows={8} label="Loading the audit log" />
+  </Page>
+);

@@ -6,7 +6,7 @@ import { Button } from "~/ui/button.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { NoMembersDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { SkeletonRows } from "~/ui/loading.tsx";
+import { ListPending } from "~/ui/list-pending.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { InvitationTable } from "./invitation-table.tsx";
 import { InviteForm } from "./invite-form.tsx";
@@ -106,23 +106,16 @@ function Section(section: { readonly title: string; readonly description?: strin
 }
 
 /** Skeleton of the page. */
-export function MembersPending() {
-  return (
-    <Page>
-      <div className="rounded-lg border bg-surface">
-        <SkeletonRows rows={4} label="Loading members" />
-      </div>
-    </Page>
-  );
-}
+export const MembersPending = () => (
+  <Page>
+    <ListPending rows={4} label="Loading members" />
+  </Page>
+);
 
 /** The button that invites people, with its dialog. */
 function InviteDialog(props: { readonly orgSlug: string; readonly onInvited: (result: Invited) => void }) {
-  const [open, setOpen] = useState(false);
   return (
     <Dialog
-      open={open}
-      onOpenChange={setOpen}
       title="Invite people"
       description="They get a link that works for seven days."
       trigger={
@@ -131,14 +124,16 @@ function InviteDialog(props: { readonly orgSlug: string; readonly onInvited: (re
         </Button>
       }
     >
-      <InviteForm
-        orgSlug={props.orgSlug}
-        onInvited={(result) => {
-          setOpen(false);
-          props.onInvited(result);
-        }}
-        others={<Button onClick={() => setOpen(false)}>Cancel</Button>}
-      />
+      {(close) => (
+        <InviteForm
+          orgSlug={props.orgSlug}
+          onInvited={(result) => {
+            close();
+            props.onInvited(result);
+          }}
+          others={<Button onClick={close}>Cancel</Button>}
+        />
+      )}
     </Dialog>
   );
 }

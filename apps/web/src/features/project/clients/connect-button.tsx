@@ -18,11 +18,7 @@ type ConnectButtonProps = {
  */
 export function ConnectButton({ projectKey, branchId, size, isIcon = false }: ConnectButtonProps) {
   const [isOpen, setOpen] = useState(false);
-  const [drawer, preload] = useLazyModule(
-    () => import("./connect-drawer.tsx"),
-    isOpen,
-    () => setOpen(false),
-  );
+  const [drawer, preload] = useLazyModule(() => import("./connect-drawer.tsx"), isOpen, setOpen);
   return (
     <>
       <Button

@@ -77,11 +77,7 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
   const [isLeaving, setLeaving] = useState(false);
   const [asked, setAsked] = useState<"new" | "rename" | null>(null);
   const [isListOpen, setListOpen] = useState(false);
-  const [drawer, preloadDrawer] = useLazyModule(
-    () => import("~/ui/drawer.tsx"),
-    isListOpen,
-    () => setListOpen(false),
-  );
+  const [drawer, preloadDrawer] = useLazyModule(() => import("~/ui/drawer.tsx"), isListOpen, setListOpen);
   const dialog = useCommitDialog({ project: projectKey, view, search, state });
   const fixNotice = useFix({ project: projectKey, view, buildId: search.fix, state, onReady: dialog.open });
   const paths = shownPaths(view.paths, draft);

@@ -3,10 +3,7 @@ import type { ErrorPage, ErrorState } from "@towpath/core/operations/error-group
 import { CircleCheck, SearchX } from "lucide-react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { Card } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { SkeletonRows } from "~/ui/loading.tsx";
-import { PageHeader } from "~/ui/page-header.tsx";
 
 type NoErrorsProps = {
   readonly projectKey: ProjectKey;
@@ -56,17 +53,5 @@ export function NoErrors({ projectKey, state, isFiltered, counts, onClear }: NoE
       When a tool raises, its calls appear here as one error, with the line of your code, the callers, and the
       deployment that brought it. This one would be “KeyError: 'Nowhere'” in <code>forecast</code>:
     </EmptyState>
-  );
-}
-
-/** Skeleton of both pages. */
-export function ErrorsPending() {
-  return (
-    <>
-      <PageHeader title="Errors" />
-      <Card>
-        <SkeletonRows rows={8} label="Loading errors" />
-      </Card>
-    </>
   );
 }

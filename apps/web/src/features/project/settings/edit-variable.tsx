@@ -1,4 +1,3 @@
-import { useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { lazyPart } from "~/ui/lazy-part.tsx";
@@ -9,14 +8,11 @@ const EditForm = lazyPart(async () => (await import("./edit-form.tsx")).EditForm
 
 /** Changes a variable (KEY-1, CAP-1); the stored value is not shown. */
 export function EditVariable(edited: Edited) {
-  const [open, setOpen] = useState(false);
   const { keyName } = edited.variable;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: only listens to the events of what it contains
     <span className="contents" onPointerEnter={EditForm.preload} onFocus={EditForm.preload}>
       <Dialog
-        open={open}
-        onOpenChange={setOpen}
         title={`Edit ${keyName}`}
         description="The live server keeps the old value until the next deployment."
         trigger={
@@ -25,7 +21,7 @@ export function EditVariable(edited: Edited) {
           </Button>
         }
       >
-        <EditForm {...edited} onClose={() => setOpen(false)} />
+        {(close) => <EditForm {...edited} onClose={close} />}
       </Dialog>
     </span>
   );

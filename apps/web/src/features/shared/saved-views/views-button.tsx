@@ -22,11 +22,7 @@ export function ViewsButton({ list, className }: { readonly list: ViewList; read
     from: "/$orgSlug",
     select: ({ organization }) => organization.defaultViews.some((view) => view.list === list),
   });
-  const [parts, preload] = useLazyModule(
-    () => import("./views-menu.tsx"),
-    isOpen || isFiltered || hasDefault,
-    () => setOpen(false),
-  );
+  const [parts, preload] = useLazyModule(() => import("./views-menu.tsx"), isOpen || isFiltered || hasDefault, setOpen);
   const of = { place: { orgSlug, projectName }, list, opened };
   return (
     <>

@@ -32,11 +32,7 @@ export function ViewsMenu({ anchor, isOpen, onOpenChange, onOpened, ...of }: Vie
   const [dialog, setDialog] = useState<"save" | "manage" | null>(null);
   const close = () => setDialog(null);
   // As `Menu` loads it, so that both share it and no page has it before.
-  const [menu] = useLazyModule(
-    () => import("~/ui/menu-popup.tsx"),
-    isOpen,
-    () => onOpenChange(false),
-  );
+  const [menu] = useLazyModule(() => import("~/ui/menu-popup.tsx"), isOpen, onOpenChange);
   return (
     <>
       {menu ? (

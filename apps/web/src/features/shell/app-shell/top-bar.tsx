@@ -101,11 +101,7 @@ function NavigationDrawer(props: {
   readonly open: ProjectKey | null;
 }) {
   const [isOpen, setOpen] = useState(false);
-  const [drawer, preload] = useLazyModule(
-    () => import("./navigation-drawer.tsx"),
-    isOpen,
-    () => setOpen(false),
-  );
+  const [drawer, preload] = useLazyModule(() => import("./navigation-drawer.tsx"), isOpen, setOpen);
   return (
     <>
       <IconButton

@@ -14,11 +14,7 @@ type UserMenuProps = {
 /** Account, keyboard shortcuts, theme and sign-out. */
 export function UserMenu({ profile, onShortcuts }: UserMenuProps) {
   const [open, setOpen] = useState(false);
-  const [items, preload] = useLazyModule(
-    () => import("./user-menu-items.tsx"),
-    open,
-    () => setOpen(false),
-  );
+  const [items, preload] = useLazyModule(() => import("./user-menu-items.tsx"), open, setOpen);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: only listens to the events of what it contains
     <span className="contents" onPointerEnter={preload} onFocus={preload}>

@@ -1,10 +1,10 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { ErrorDetailPage } from "~/features/project/errors/error-detail-page.tsx";
-import { ErrorsPending } from "~/features/project/errors/error-states.tsx";
 import { errorQuery } from "~/features/project/errors/errors.functions.ts";
 import { explainedQuery } from "~/features/project/request-log/request-log.functions.ts";
 import { PageNotFound } from "~/features/shared/error-screens/page-error.tsx";
 import { orNotFound } from "~/features/shared/project-screen/or-not-found.ts";
+import { PagePending } from "~/ui/page-pending.tsx";
 
 /** CAP-6 */
 export const Route = createFileRoute("/$orgSlug/$projectName/errors/$errorId")({
@@ -20,7 +20,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/errors/$errorId")({
     meta: [{ title: `${loaderData?.title ?? "Error"} · ${params.projectName} · Towpath` }],
   }),
   component: ErrorRoute,
-  pendingComponent: ErrorsPending,
+  pendingComponent: () => <PagePending title="Errors" cards={[8]} />,
   notFoundComponent: () => (
     <PageNotFound reason="No such error: it was not seen for as long as the log is kept, or the link is incomplete." />
   ),

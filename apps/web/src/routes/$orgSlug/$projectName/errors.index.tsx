@@ -1,9 +1,9 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import { defaultErrorSearch, type ErrorSearch, errorSearchParameters } from "~/features/project/errors/error-search.ts";
-import { ErrorsPending } from "~/features/project/errors/error-states.tsx";
 import { errorsQuery } from "~/features/project/errors/errors.functions.ts";
 import { ErrorsPage } from "~/features/project/errors/errors-page.tsx";
 import { openDefaultView } from "~/features/shared/saved-views/default-view.ts";
+import { PagePending } from "~/ui/page-pending.tsx";
 
 /** CAP-6 */
 export const Route = createFileRoute("/$orgSlug/$projectName/errors/")({
@@ -14,7 +14,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/errors/")({
   loader: ({ context, params, deps }) => context.queryClient.ensureQueryData(errorsQuery(params, deps)),
   head: ({ params }) => ({ meta: [{ title: `Errors · ${params.projectName} · Towpath` }] }),
   component: ErrorsRoute,
-  pendingComponent: ErrorsPending,
+  pendingComponent: () => <PagePending title="Errors" cards={[8]} />,
 });
 
 function ErrorsRoute() {
