@@ -50,6 +50,13 @@ type Ended = {
 type Result = { readonly sealed: string; readonly bytes: number };
 
 const aliveSeconds = 10;
+/**
+ * While the database was unavailable, no gateway could say that it is alive: after a start of the database, each has as
+ * long for it as between two times.
+ */
+const isDead = `alive_until <= now() AND pg_postmaster_start_time() <= now() - interval '${aliveSeconds} seconds'`;
+/** A column of a read: false for a running call whose gateway has ended. */
+export const isAlive = `NOT (state = 'running' AND ${isDead}) AS "isAlive"`;
 const channel = "towpath_kept_call";
 /** Kept names at the start of a gateway; beyond, it learns of later ones only. */
 const maxNames = 100_000;
@@ -96,7 +103,7 @@ export class KeptCallStore {
     const { rows } = await this.#pool.query<StoredCall>(
       `SELECT kept.id, arguments_hash AS "argumentsHash", state, known, started_at AS "startedAt",
          ended_at AS "endedAt", kept.expires_at AS "expiresAt", sealed,
-         state <> 'running' OR alive_until > now() AS "isAlive"
+         ${isAlive}
        FROM kept_call kept LEFT JOIN kept_result result ON result.call_id = kept.id
        WHERE claim = $1 AND (kept.expires_at IS NULL OR kept.expires_at > now())`,
       [claim],
@@ -179,11 +186,19 @@ export class KeptCallStore {
     );
   }
 
-  /** The calls are under way in this process. Returns those that were canceled elsewhere. */
+  /**
+   * The calls are under way in this process. Those that counted as unknown, as this process couldn't say so for a while,
+   * run again, so that their claims don't end. Returns those that were canceled elsewhere.
+   */
   async stayAlive(ids: readonly string[]): Promise<string[]> {
+    // One that this process has just ended as unknown has no time any more.
     const { rows } = await this.#pool.query<{ id: string; state: string }>(
-      `UPDATE kept_call SET alive_until = now() + interval '${aliveSeconds} seconds' WHERE id = ANY ($1)
-       RETURNING id, state`,
+      `UPDATE kept_call SET alive_until = now() + interval '${aliveSeconds} seconds',
+         state = CASE state WHEN 'unknown' THEN 'running' ELSE state END,
+         known = CASE state WHEN 'unknown' THEN NULL ELSE known END,
+         ended_at = CASE state WHEN 'unknown' THEN NULL ELSE ended_at END,
+         expires_at = CASE state WHEN 'unknown' THEN NULL ELSE expires_at END
+       WHERE id = ANY ($1) AND alive_until IS NOT NULL RETURNING id, state`,
       [ids],
     );
     return rows.filter(({ state }) => state === "canceled").map(({ id }) => id);
@@ -203,7 +218,7 @@ export class KeptCallStore {
     await this.#pool.query(
       `UPDATE kept_call SET state = 'unknown', ended_at = alive_until, known = $1,
          expires_at = now() + make_interval(mins => greatest(project.keep_results_minutes, 1))
-       FROM project WHERE project.id = kept_call.project_id AND state = 'running' AND alive_until <= now()`,
+       FROM project WHERE project.id = kept_call.project_id AND state = 'running' AND ${isDead}`,
       ["The gateway that had sent it ended before the server answered."],
     );
     await this.#pool.query("UPDATE kept_call SET claim = NULL WHERE claim IS NOT NULL AND expires_at <= now()");

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { KeptCallStore, StoredCall, TaskMember, TaskRowOfCall } from "./kept-calls.ts";
+import { isAlive, type KeptCallStore, type StoredCall, type TaskMember, type TaskRowOfCall } from "./kept-calls.ts";
 
 /** A task as stored: the call, whether it ended with an error, how long its result is kept, and a portal's server. */
 export type StoredTask = StoredCall & {
@@ -17,7 +17,7 @@ export type TaskCursor = { readonly startedAt: Date; readonly id: string };
 const columns = `kept.id, arguments_hash AS "argumentsHash", state, known, started_at AS "startedAt",
   ended_at AS "endedAt", kept.expires_at AS "expiresAt", is_failed AS "isFailed", task_keep_ms AS "keepMs",
   CASE WHEN member_id IS NOT NULL THEN json_build_object('projectId', member_id, 'tool', member_tool) END AS member,
-  state <> 'running' OR alive_until > now() AS "isAlive"`;
+  ${isAlive}`;
 const isKept = "task_keep_ms IS NOT NULL AND (kept.expires_at IS NULL OR kept.expires_at > now())";
 
 /** The rows of calls that are tasks, as gateways read and write them. */
