@@ -68,7 +68,7 @@ export class LiveCall implements Keeping {
   get row(): NewCall {
     const { call } = this.admitted;
     const { claim, argumentsHash } = this.identity.hashes();
-    const { projectId } = call.route;
+    const { projectId, keepResultsMinutes } = call.route;
     if (this.task?.row) return this.task.row;
     return {
       id: call.id,
@@ -77,6 +77,7 @@ export class LiveCall implements Keeping {
       argumentsHash,
       repeatName: this.identity.name,
       startedAt: new Date(call.time),
+      keepMs: keepResultsMinutes * 60_000,
       task: this.task,
     };
   }

@@ -11,6 +11,8 @@ export type NewCall = {
   readonly argumentsHash: string;
   readonly repeatName: string | null;
   readonly startedAt: Date;
+  /** How long the server that it is for keeps results; through a portal, that is not the call's project. */
+  readonly keepMs: number;
   /** Null: it is no task. */
   readonly task: TaskRowOfCall | null;
 };
@@ -62,16 +64,17 @@ const channel = "towpath_kept_call";
 const maxNames = 100_000;
 
 const inserted = `INSERT INTO kept_call (id, project_id, claim, arguments_hash, repeat_name, state, started_at, alive_until,
-    task_owner, task_keep_ms, member_id, member_tool)
-  VALUES ($1, $2, $3, $4, $5, 'running', $6, now() + interval '${aliveSeconds} seconds', $7, $8, $9, $10)`;
+    keep_ms, task_owner, task_keep_ms, member_id, member_tool)
+  VALUES ($1, $2, $3, $4, $5, 'running', $6, now() + interval '${aliveSeconds} seconds', $7, $8, $9, $10, $11)`;
 
-const valuesOf = ({ id, projectId, claim, argumentsHash, repeatName, startedAt, task }: NewCall) => [
+const valuesOf = ({ id, projectId, claim, argumentsHash, repeatName, startedAt, keepMs, task }: NewCall) => [
   id,
   projectId,
   claim,
   argumentsHash,
   repeatName,
   startedAt,
+  keepMs,
   task?.owner ?? null,
   task?.keepMs ?? null,
   task?.member?.projectId ?? null,
@@ -217,7 +220,8 @@ export class KeptCallStore {
   async sweep(): Promise<void> {
     await this.#pool.query(
       `UPDATE kept_call SET state = 'unknown', ended_at = alive_until, known = $1,
-         expires_at = now() + make_interval(mins => greatest(project.keep_results_minutes, 1))
+         expires_at = now() +
+           make_interval(secs => coalesce(keep_ms / 1000.0, 60 * greatest(project.keep_results_minutes, 1)))
        FROM project WHERE project.id = kept_call.project_id AND state = 'running' AND ${isDead}`,
       ["The gateway that had sent it ended before the server answered."],
     );

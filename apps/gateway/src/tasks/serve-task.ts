@@ -115,6 +115,7 @@ async function goOn(
     argumentsHash,
     repeatName: null,
     startedAt,
+    keepMs,
     task: { owner: null, keepMs, member },
   };
   const next = parts.taskFor(row, asking.round);

@@ -193,6 +193,7 @@ export async function deployTasklessPortal(rig: Rig) {
 type Shown = {
   taskId: string;
   status?: string;
+  ttlMs?: number | null;
   capabilities?: object;
   inputRequests?: object;
   tools?: unknown[];

@@ -19,6 +19,8 @@ export const keptCall = pgTable(
     repeatName: text(),
     /** running | waiting (for whoever asks again) | fetched | unknown | canceled | dropped (the quota was full) | asking (a task that waits for input) */
     state: text().notNull(),
+    /** How long the server that ran the call keeps what is known of it, in ms; null: as its project, in earlier versions. */
+    keepMs: integer(),
     /** Of a task: hash of whose it is, for lists; null: it is in no list. */
     taskOwner: text(),
     /** Of a task: how long its result is kept, in ms; null: the call is no task. */
@@ -68,6 +70,9 @@ export const keptResult = pgTable(
     /** What counts for the quota of the project. */
     bytes: integer().notNull(),
     expiresAt: instant().notNull(),
+    /** Of what a task asks its client: the request that passes it on, and until when no other one does, unless it says so again. */
+    takenBy: uuid(),
+    takenUntil: instant(),
   },
   (table) => [index().on(table.projectId), index().on(table.expiresAt)],
 );
