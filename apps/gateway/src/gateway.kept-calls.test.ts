@@ -105,6 +105,18 @@ test("CAP-2 nobody gets the result of another caller, and a key is for one call 
   expect(counting.runs).toHaveLength(3);
 });
 
+test("CAP-2 callers to whom a server gave one session id get results of their own under one request id", async () => {
+  const { server, counting, caller } = await deployCounting(rig, () => "everybody's");
+  const open = async () => RawClient.inSession(server.url, await caller());
+  const [ada, bob] = [await open(), await open()];
+  const first = ada.result(2);
+  await until(() => counting.runs.length === 1);
+  const second = bob.result(2);
+  await expect.poll(() => counting.runs.length).toBe(2);
+  counting.release();
+  expect((await Promise.all([first, second])).map(({ result }) => result !== undefined)).toEqual([true, true]);
+});
+
 test("CAP-2 anonymous callers need a key and a session, and closing cancels a call of 2026-07-28 without a key", async () => {
   const { server, counting, caller } = await deployCounting(rig);
   await rig.database.pool.query("UPDATE project SET auth_mode = 'towpath-public' WHERE id = $1", [server.projectId]);

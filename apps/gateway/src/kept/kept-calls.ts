@@ -152,9 +152,12 @@ export class KeptCalls {
     const name = nameOf(asked);
     const live = this.#live.get(name);
     if (live) {
-      const isSame = live.row.argumentsHash === identity.hashes().argumentsHash;
-      if (!isSame && identity.kind === "key") throw otherCall();
-      // A client that uses an id for two calls at a time means both.
+      const isKey = identity.kind === "key";
+      const [own, given] = [live.row, identity.hashes()];
+      // A key's claim says nothing of the arguments; all others say all, the caller included.
+      const isSame = isKey ? own.argumentsHash === given.argumentsHash : own.claim === given.claim;
+      if (!isSame && isKey) throw otherCall();
+      // A client that uses an id for two calls at a time means both; two may have one session id of their server.
       if (!isSame) return forward();
       live.isAwaited = true;
       if (await live.begun) return this.#repeats.join(admitted, live, task);
