@@ -156,6 +156,48 @@ test("CAP-2 a question whose client left before it came is asked again, and a se
   await client.close();
 });
 
+test("CAP-2 a question is asked until it is answered: by a database that comes back, and after a client has left with it", async () => {
+  const { server, caller } = await deployTaskless(rig);
+  const who = await caller();
+  const client = await connectAnswering(server.url, who);
+  const { pool } = rig.database;
+  await pool.query("ALTER TABLE kept_result RENAME TO kept_result_gone");
+  const { taskId } = (await createTask(client, "twice")).task;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await pool.query("ALTER TABLE kept_result_gone RENAME TO kept_result");
+  const status = async () => (await client.experimental.tasks.getTask(taskId)).status;
+  await expect.poll(status).toBe("input_required");
+
+  const raw = await RawClient.inSession(server.url, who, "2025-11-25");
+  /** The ids of what a request for the result brings until its client leaves. */
+  const askedWithin = async (ms: number) => {
+    const leaving = new AbortController();
+    setTimeout(() => leaving.abort(), ms);
+    let text = "";
+    try {
+      const answer = await raw.send({ id: 2, method: "tasks/result", params: { taskId } }, leaving.signal);
+      for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece;
+    } catch {}
+    return [...text.matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id ?? "");
+  };
+  const asked = await askedWithin(1000);
+  expect(asked).toEqual([expect.any(String), `${asked[0]} 2`]);
+  // Only an answer of the session that was asked counts.
+  const result = { action: "accept", content: { name: "Bob" } };
+  const own = new RawClient(server.url, {
+    ...who,
+    "mcp-protocol-version": "2025-11-25",
+    "mcp-session-id": (client.transport as { sessionId?: string }).sessionId ?? "",
+  });
+  for (const from of [raw, own]) expect((await from.send({ id: asked[1], result })).status).toBe(202);
+  await expect.poll(() => askedWithin(700), { timeout: 10_000 }).toEqual([asked[0]]);
+  expect(await status()).toBe("input_required");
+  expect(await client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema)).toMatchObject({
+    content: [{ text: `It is Ada ${taskId.slice(0, 3)}.` }],
+  });
+  await client.close();
+});
+
 test("CAP-2 a call of 2026-07-28 that lasts becomes a task for clients that declare them, and no other", async () => {
   const { server, taskless, caller } = await deployTaskless(rig);
   const who = await caller();

@@ -227,7 +227,7 @@ export class KeptCalls {
     if (!task.isAskedFor && !task.response.canDetach) return false;
     if (!this.#unattended.hasRoomFor(live)) return false;
     live.becomesTask();
-    task.give(live.row, (reason) => live.cut(reason));
+    task.give(live.row, live);
     return true;
   }
 

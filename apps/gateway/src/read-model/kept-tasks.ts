@@ -81,8 +81,39 @@ export class KeptTaskStore {
     return rowCount === 1;
   }
 
-  /** Takes the messages of a running task: one client gets each once. */
-  async takeAsked(id: string, sealed: string): Promise<boolean> {
+  /**
+   * Holds the messages of a running task for one request, for ten seconds: the others leave them to it. False: another
+   * one has them, or they have changed.
+   */
+  async holdAsked(id: string, sealed: string, holder: string): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `UPDATE kept_result SET taken_by = $3, taken_until = now() + interval '10 seconds'
+       WHERE call_id = $1 AND sealed = $2 AND (taken_by = $3 OR taken_until IS NULL OR taken_until <= now())`,
+      [id, sealed, holder],
+    );
+    return rowCount === 1;
+  }
+
+  /** The request no longer holds what the task asks: the next one passes it on. */
+  async releaseAsked(id: string, holder: string): Promise<void> {
+    await this.#pool.query(
+      "UPDATE kept_result SET taken_by = NULL, taken_until = NULL WHERE call_id = $1 AND taken_by = $2",
+      [id, holder],
+    );
+  }
+
+  /** The running tasks of an owner that wait for their client. */
+  async asking(owner: string): Promise<{ readonly id: string; readonly sealed: string }[]> {
+    const { rows } = await this.#pool.query<{ id: string; sealed: string }>(
+      `SELECT id, sealed FROM kept_call JOIN kept_result ON call_id = id
+       WHERE task_owner = $1 AND state = 'running' ORDER BY started_at DESC LIMIT 1000`,
+      [owner],
+    );
+    return rows;
+  }
+
+  /** All messages of a running task are answered. False: there are others by now. */
+  async allAnswered(id: string, sealed: string): Promise<boolean> {
     const { rowCount } = await this.#pool.query("DELETE FROM kept_result WHERE call_id = $1 AND sealed = $2", [
       id,
       sealed,

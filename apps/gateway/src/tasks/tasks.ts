@@ -23,9 +23,9 @@ import { requestIdHeader } from "../record/request-id.ts";
 import { askingOf } from "./asking.ts";
 import { addCapability, addTaskSupport, type ChangeAnswer } from "./offers.ts";
 import { ownRequest } from "./own-request.ts";
-import { keepQuestions } from "./questions.ts";
+import { keepQuestions, removeAnswered } from "./questions.ts";
 import { isOfTasks, serveTask } from "./serve-task.ts";
-import { streamEraOf, type TaskEra, taskEraOf } from "./task-era.ts";
+import { mayAnswerTask, streamEraOf, type TaskEra, taskEraOf } from "./task-era.ts";
 import { listOwnerOf, type TaskIds } from "./task-ids.ts";
 import type { TaskNotices } from "./task-notices.ts";
 import { forwardStream } from "./task-streams.ts";
@@ -64,11 +64,24 @@ export class Tasks {
   /** Runs an admitted request: a call that becomes a task, a question about one, or any other. @throws GatewayError */
   run(admitted: Admitted, forward: Forward): Promise<Rest> {
     if (admitted.call.portal !== null) return this.#forPortal(admitted, forward);
+    if (mayAnswerTask(admitted)) return this.#answer(admitted, forward);
     const era = taskEraOf(admitted);
     if (isOfPortal(admitted)) return this.#throughPortal(admitted, era, forward);
     if (era !== null) return this.#run({ admitted, era, forward, member: null });
     const streamEra = streamEraOf(admitted);
     return streamEra === null ? this.#plainly(admitted, forward) : this.#stream({ admitted, era: streamEra, forward });
+  }
+
+  /** The server has the answer once it accepts it: until then, the client may be asked again. */
+  async #answer(admitted: Admitted, forward: Forward): Promise<Rest> {
+    const rest = await forward(admitted);
+    const { received } = admitted;
+    if (received.answer.status < 400) {
+      removeAnswered(this.#parts, admitted).catch((error: unknown) => {
+        this.#parts.log.warn({ err: error }, "a task's question stays, although it was answered");
+      });
+    }
+    return rest;
   }
 
   #plainly(admitted: Admitted, forward: Forward): Promise<Rest> {
@@ -200,9 +213,9 @@ export class Tasks {
       mayBegin: () => !isOfPortal(admitted) || admitted.received.answer.passedOn?.isNoTask === true,
       row,
       response,
-      give: (given, cut) => {
+      give: (given, running) => {
         const taskId = ids.seal(given.id, admitted);
-        const keep = { callId: given.id, taskId, projectId, admitted, cut };
+        const keep = { callId: given.id, taskId, projectId, admitted, running };
         onPiece = era === "legacy" ? keepQuestions({ store, results, log }, keep) : null;
         response.detach(messageFor(admitted, given), [
           ...["cache-control", "no-store", requestIdHeader, call.id],

@@ -44,7 +44,7 @@ const question = {
 /**
  * Tools: `quick` answers at once; `work` once it is released; `fail` and `break` so, with a tool's error and a broken
  * connection; `ask` asks for a name: in 2026-07-28 after a while, twice, as the question `key`. Unlisted: `flood` asks 101
- * times at once, `packed` begins a stream that says it is compressed, and ends it when it is released.
+ * times at once, `twice` two times, `packed` begins a stream that says it is compressed, and ends it when it is released.
  */
 function createTasklessServer(): TasklessServer {
   const waiting: (() => void)[] = [];
@@ -93,6 +93,7 @@ function createTasklessServer(): TasklessServer {
         if (params.name === "quick") return answer(text("quick"));
         if (params.name === "ask") return isModern ? askInRounds(params, answer) : askAtOnce(response, asked, 1);
         if (params.name === "flood") return askAtOnce(response, asked, 101);
+        if (params.name === "twice") return askAtOnce(response, asked, 2);
         if (params.name === "packed") {
           response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" }).flushHeaders();
           return void waiting.push(() => response.end(gzipSync(eventOf({ id: asked.id, result: text("packed") }))));
