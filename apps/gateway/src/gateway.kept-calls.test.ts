@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { callOf, deployCounting, RawClient } from "./testing/counting-server.ts";
 import { insertDeployment, openRig, until } from "./testing/rig.ts";
+import { deployTaskless } from "./testing/taskless-server.ts";
 
 const rig = openRig();
 
@@ -151,6 +152,17 @@ test("CAP-2 an explicit cancellation ends a call without its client, and the key
   await expect.poll(() => stateOf(server.projectId)).toEqual(["canceled"]);
   expect((await client.result(4)).error?.data.towpath).toBe("call_canceled");
   expect(counting.runs).toHaveLength(1);
+});
+
+test("CAP-2 a server that asks a client that has left its call learns that nobody answers, and the call ends", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const client = await RawClient.inSession(server.url, await caller());
+  const params = { name: "late" };
+  await client.breakOff(3, params, () => until(() => taskless.runs.length === 1));
+  await until(async () => (await stateOf(server.projectId)).includes("running"));
+  taskless.release();
+  await expect.poll(() => stateOf(server.projectId)).toEqual(["waiting"]);
+  expect((await client.result(3, params)).result?.content[0]?.text).toBe("It is nobody.");
 });
 
 test("CAP-2 an end that nobody saw is unknown and not retried; what was never sent is free again", async () => {

@@ -9,12 +9,13 @@ import type { OpenResponses } from "../policy/open-responses.ts";
 import { KeptCallStore, keptCallChannel } from "../read-model/kept-calls.ts";
 import type { ObserverParts } from "../record/observe.ts";
 import type { Announce } from "../workers/news.ts";
+import { answerForAbsent } from "./absent-client.ts";
 import { claimsUnavailable, otherCall, tooManyAnswered, tooManyTasks } from "./answer-repeat.ts";
 import { becomesTaskLater } from "./becomes-task.ts";
 import { endOf } from "./end-of-call.ts";
 import { Ends } from "./ends.ts";
 import { identityOf, resumed } from "./identity.ts";
-import { type Asked, type Ended, LiveCall, nameOf } from "./live-call.ts";
+import { type Asked, type Ended, type Forward, LiveCall, nameOf } from "./live-call.ts";
 import { RepeatNames } from "./repeat-names.ts";
 import { Repeats } from "./repeats.ts";
 import type { SealedResults } from "./sealed-results.ts";
@@ -96,9 +97,9 @@ export class KeptCalls {
    *
    * @throws GatewayError
    */
-  run(admitted: Admitted, forward: () => Promise<Rest>, task: TaskOfCall | null = null): Promise<Rest> {
+  run(admitted: Admitted, forward: Forward, task: TaskOfCall | null = null): Promise<Rest> {
     const identity = identityOf(admitted, task !== null);
-    return identity === null ? forward() : this.#run({ admitted, identity, task }, forward);
+    return identity === null ? forward(admitted) : this.#run({ admitted, identity, task }, forward);
   }
 
   /**
@@ -109,7 +110,7 @@ export class KeptCalls {
     admitted: Admitted,
     task: TaskOfCall,
     take: () => Promise<boolean>,
-  ): Promise<((forward: () => Promise<Rest>) => Promise<void>) | null> {
+  ): Promise<((forward: Forward) => Promise<void>) | null> {
     const live = this.#liveCall({ admitted, identity: resumed, task });
     if (this.#isStopping || !this.#unattended.hasRoomFor(live)) throw tooManyAnswered();
     live.claimed = Promise.resolve(true);
@@ -147,7 +148,7 @@ export class KeptCalls {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  async #run(asked: Asked, forward: () => Promise<Rest>): Promise<Rest> {
+  async #run(asked: Asked, forward: Forward): Promise<Rest> {
     const { admitted, identity, task } = asked;
     const name = nameOf(asked);
     const live = this.#live.get(name);
@@ -158,7 +159,7 @@ export class KeptCalls {
       const isSame = isKey ? own.argumentsHash === given.argumentsHash : own.claim === given.claim;
       if (!isSame && isKey) throw otherCall();
       // A client that uses an id for two calls at a time means both; two may have one session id of their server.
-      if (!isSame) return forward();
+      if (!isSame) return forward(admitted);
       live.isAwaited = true;
       if (await live.begun) return this.#repeats.join(admitted, live, task);
       return this.#run(asked, forward);
@@ -195,10 +196,11 @@ export class KeptCalls {
     });
   }
 
-  async #execute(live: LiveCall, forward: () => Promise<Rest>): Promise<Rest> {
+  async #execute(live: LiveCall, forward: Forward): Promise<Rest> {
     const { admitted, identity, task } = live;
     admitted.kept = live;
     live.begin();
+    live.forward = forward;
     // A result is kept as text.
     admitted.headers.splice(0, admitted.headers.length, ...withoutCompression(admitted.headers));
     if (admitted.session) admitted.session.onCanceled = () => live.cancel();
@@ -207,7 +209,7 @@ export class KeptCalls {
     const becoming = task?.isAskedFor === false && !live.isTask ? this.#later(live) : undefined;
     try {
       if (task?.isAskedFor && !live.isTask && !this.#becomesTask(live)) throw tooManyTasks();
-      const rest = await forward();
+      const rest = await forward(admitted);
       this.#ended(live, () => endOf(live));
       return rest;
     } catch (error) {
@@ -256,6 +258,8 @@ export class KeptCalls {
     const { unattendedMinutes: minutes } = live.admitted.call.route;
     this.#unattended.enter(live);
     if (live.claimed === null) void this.#claimWhileRunning(live);
+    const answer = live.isTask ? null : answerForAbsent(live);
+    if (answer) live.passPieces(answer);
     const cut = () =>
       live.cut(`It still ran ${minutes} min after its client had left${live.isTask ? " it as a task" : ""}.`);
     const timer = setTimeout(cut, minutes * 60_000).unref();

@@ -1,3 +1,4 @@
+import type { Rest } from "../call/answer.ts";
 import type { Admitted, Keeping } from "../call/states.ts";
 import type { EndState, NewCall } from "../read-model/kept-calls.ts";
 import type { Identity } from "./identity.ts";
@@ -24,6 +25,9 @@ type Hooks = {
   readonly task: TaskOfCall | null;
 };
 
+/** Forwards a request to its server. */
+export type Forward = (admitted: Admitted) => Promise<Rest>;
+
 export type Asked = Pick<LiveCall, "admitted" | "identity" | "task">;
 
 /** By which a call is found in its process. */
@@ -40,6 +44,7 @@ export class LiveCall implements Keeping {
   #chunks: Buffer[] | null = [];
   #held = 0;
   #abort: (() => void) | null = null;
+  #onPiece: ((piece: Buffer) => void) | null = null;
   /** How it becomes a task; null: it doesn't. */
   readonly task: TaskOfCall | null;
   /** Its client has left. */
@@ -54,6 +59,8 @@ export class LiveCall implements Keeping {
   /** Why it was ended in the end; null: it wasn't. */
   cutReason: string | null = null;
   cancelAtServer: (() => Promise<unknown>) | null = null;
+  /** Null before it is run. */
+  forward: Forward | null = null;
 
   /** Resolves once its end is stored, where it has to be. */
   stored: Promise<void> = Promise.resolve();
@@ -110,6 +117,7 @@ export class LiveCall implements Keeping {
 
   push(piece: Buffer): void {
     if (this.isTask) this.task?.onPiece(piece);
+    else this.#onPiece?.(piece);
     if (this.#chunks === null) return;
     const isRoom = this.#held + piece.length <= maxAnswerBytes && this.#hooks.memory.take(piece.length);
     if (!isRoom) {
@@ -118,6 +126,13 @@ export class LiveCall implements Keeping {
     }
     this.#held += piece.length;
     this.#chunks.push(piece);
+  }
+
+  /** Its client has left: `onPiece` gets what its server sends from now on, as whole events. */
+  passPieces(onPiece: (piece: Buffer) => void): void {
+    this.#onPiece = onPiece;
+    const held = Buffer.concat(this.#chunks ?? []);
+    onPiece(held.subarray(endOfEvents(held)));
   }
 
   /** The answer's bytes; null: there was no room for them. */
@@ -158,4 +173,10 @@ export class LiveCall implements Keeping {
     this.#held = 0;
     this.#chunks = null;
   }
+}
+
+/** Where the last whole event of a stream ends. */
+function endOfEvents(bytes: Buffer): number {
+  const ends = ["\n\n", "\r\n\r\n"].filter((end) => bytes.includes(end));
+  return Math.max(0, ...ends.map((end) => bytes.lastIndexOf(end) + end.length));
 }

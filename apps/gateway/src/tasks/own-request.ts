@@ -6,7 +6,7 @@ import { headerValue } from "../portal/portal-request.ts";
 import { newRequestId, requestIdHeader } from "../record/request-id.ts";
 
 type Own = {
-  readonly message: Message & { readonly method: string };
+  readonly message: Message & { readonly method?: string };
   /** What Mcp-Name repeats; null: nothing. */
   readonly name: string | null;
   /** `Mcp-Param-*`, flat. */
@@ -21,7 +21,9 @@ export function ownRequest(from: Admitted, own: Own): Admitted {
   const time = Date.now();
   const id = newRequestId(time);
   const named: Record<string, string> = name === null ? {} : { "mcp-name": headerValue(name) };
-  const routing: Record<string, string> = from.peek.era === "modern" ? { "mcp-method": message.method, ...named } : {};
+  const { method } = message;
+  const isRouted = from.peek.era === "modern" && method !== undefined;
+  const routing: Record<string, string> = isRouted ? { "mcp-method": method, ...named } : {};
   const { "mcp-name": _name, ...others } = from.call.request.headers;
   const given = headers.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), headers[at + 1] ?? ""]] : []));
   const request = { ...from.call.request, headers: { ...others, ...routing, ...Object.fromEntries(given) } };

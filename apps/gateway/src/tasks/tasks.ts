@@ -8,6 +8,7 @@ import { sessionIdHeader, withoutCompression } from "../forward/headers.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { notRun } from "../kept/answer-repeat.ts";
 import type { KeptCalls } from "../kept/kept-calls.ts";
+import type { Forward } from "../kept/live-call.ts";
 import type { SealedResults } from "../kept/sealed-results.ts";
 import type { TaskOfCall, TaskRow } from "../kept/task-of-call.ts";
 import { TaskResponse } from "../kept/task-response.ts";
@@ -44,9 +45,6 @@ export type TaskParts = ObserverParts & {
   readonly ids: TaskIds;
   readonly reach: PortalReach;
 };
-
-/** Forwards a request to its server. */
-export type Forward = (admitted: Admitted) => Promise<Rest>;
 
 /**
  * Tasks for servers that don't offer them (CAP-2, decision 090): a claim and its row hold state and result. Calls through
@@ -85,7 +83,7 @@ export class Tasks {
   }
 
   #plainly(admitted: Admitted, forward: Forward): Promise<Rest> {
-    return this.#parts.keptCalls.run(admitted, () => forward(admitted));
+    return this.#parts.keptCalls.run(admitted, forward);
   }
 
   async #run(asked: Asked): Promise<Rest> {
@@ -185,7 +183,7 @@ export class Tasks {
     if (isOfPortal(admitted)) task.response.goesOn = (abort) => own.kept?.goesOn(abort) ?? false;
     const { answer } = admitted.received;
     try {
-      return await this.#parts.keptCalls.run(own, () => forward(own), task);
+      return await this.#parts.keptCalls.run(own, forward, task);
     } catch (error) {
       // Its client has a task, which says why.
       if (!task.response.isDetached) throw error;
@@ -240,7 +238,7 @@ export class Tasks {
     const placed = isOfPortal(admitted) ? await this.#placed(admitted) : null;
     const own = placed?.admitted ?? admitted;
     const run = await this.#parts.keptCalls.resume(own, task, take);
-    if (run !== null) void this.#runOn(admitted, () => run(() => forward(own)));
+    if (run !== null) void this.#runOn(admitted, () => run(forward));
     return run !== null;
   }
 

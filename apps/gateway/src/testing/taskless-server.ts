@@ -44,7 +44,7 @@ const question = {
 /**
  * Tools: `quick` answers at once; `work` once it is released; `fail` and `break` so, with a tool's error and a broken
  * connection; `ask` asks for a name: in 2026-07-28 after a while, twice, as the question `key`. Unlisted: `flood` asks 101
- * times at once, `twice` two times, `packed` begins a stream that says it is compressed, and ends it when it is released.
+ * times at once, `twice` two times, `late` once it is released, `packed` begins a stream that says it is compressed, and ends it when it is released.
  */
 function createTasklessServer(): TasklessServer {
   const waiting: (() => void)[] = [];
@@ -94,6 +94,10 @@ function createTasklessServer(): TasklessServer {
         if (params.name === "ask") return isModern ? askInRounds(params, answer) : askAtOnce(response, asked, 1);
         if (params.name === "flood") return askAtOnce(response, asked, 101);
         if (params.name === "twice") return askAtOnce(response, asked, 2);
+        if (params.name === "late") {
+          response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+          return void waiting.push(() => askAtOnce(response, asked, 1));
+        }
         if (params.name === "packed") {
           response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" }).flushHeaders();
           return void waiting.push(() => response.end(gzipSync(eventOf({ id: asked.id, result: text("packed") }))));
@@ -130,7 +134,7 @@ function createTasklessServer(): TasklessServer {
   function askAtOnce(response: ServerResponse, { id }: Asked, times: number): void {
     const questionId = randomUUID();
     const send = (message: object) => response.write(eventOf(message));
-    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (!response.headersSent) response.writeHead(200, { "content-type": "text/event-stream" });
     for (let at = 1; at <= times; at++) send({ id: at === 1 ? questionId : `${questionId} ${at}`, ...question });
     questions.set(questionId, (name) => {
       send({ id, result: text(`It is ${name}.`) });
