@@ -132,7 +132,9 @@ test("CAP-2 RUN-8 a call whose gateway could not say for a while that it is aliv
   });
   await expect.poll(() => stateOf(server.projectId), { timeout: 10_000 }).toEqual(["running"]);
   const text = "SELECT known, ended_at, expires_at FROM kept_call WHERE project_id = $1";
-  expect((await pool.query(text, [server.projectId])).rows).toEqual([{ known: null, ended_at: null, expires_at: null }]);
+  expect((await pool.query(text, [server.projectId])).rows).toEqual([
+    { known: null, ended_at: null, expires_at: null },
+  ]);
   const joined = client.at(there).result(2);
   counting.release();
   expect(textOf(await joined)).toBe("run 1");

@@ -198,6 +198,31 @@ test("CAP-2 a question is asked until it is answered: by a database that comes b
   await client.close();
 });
 
+test("CAP-2 a stream that its server ends early, to be resumed, is followed for a task and for a call without its client", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const who = await caller();
+  const client = await connectAnswering(server.url, who);
+  const { taskId } = (await createTask(client, "resumed")).task;
+  const keyed = await RawClient.inSession(server.url, { ...who, "idempotency-key": "resumed" }, "2025-11-25");
+  const params = { name: "resumed", arguments: { amount: 2 } };
+  await until(() => taskless.runs.length === 1);
+  await keyed.breakOff(1, params, () => until(() => taskless.runs.length === 2));
+  const metrics = async () => (await fetch(new URL("/-/metrics", server.url))).text();
+  await until(async () => (await metrics()).includes("calls_unattended 2"));
+  taskless.release();
+  await until(() => taskless.resumed.length === 4);
+  expect((await client.experimental.tasks.getTask(taskId)).status).toBe("working");
+  taskless.release();
+  expect(await client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema)).toMatchObject({
+    content: [{ text: "run 1" }],
+  });
+  expect((await keyed.result(2, params)).result?.content[0]?.text).toBe("run 2");
+  await client.close();
+  const kept = async () => (await rig.rows(server.projectId, 1)).filter((row) => row.kept !== null);
+  const end = { outcome: "ok", kept: "fetched" };
+  await expect.poll(kept, { timeout: 10_000 }).toMatchObject([end, end]);
+});
+
 test("CAP-2 a call of 2026-07-28 that lasts becomes a task for clients that declare them, and no other", async () => {
   const { server, taskless, caller } = await deployTaskless(rig);
   const who = await caller();

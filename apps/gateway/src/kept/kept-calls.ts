@@ -14,8 +14,9 @@ import { claimsUnavailable, otherCall, tooManyAnswered, tooManyTasks } from "./a
 import { becomesTaskLater } from "./becomes-task.ts";
 import { endOf } from "./end-of-call.ts";
 import { Ends } from "./ends.ts";
+import { followStream } from "./follow-stream.ts";
 import { identityOf, resumed } from "./identity.ts";
-import { type Asked, type Ended, type Forward, LiveCall, nameOf } from "./live-call.ts";
+import { type Asked, type Ended, type Forward, isDelivered, isSameCall, LiveCall, nameOf } from "./live-call.ts";
 import { RepeatNames } from "./repeat-names.ts";
 import { Repeats } from "./repeats.ts";
 import type { SealedResults } from "./sealed-results.ts";
@@ -27,8 +28,6 @@ import { createMemory, Unattended } from "./unattended.ts";
 const claimAfterMs = 1000;
 const stayAliveMs = 3000;
 const sweepMs = 10_000;
-/** Of the answers of all calls in this process that may be asked for again. */
-const maxAnswerBytes = 64 * 1024 * 1024;
 const storeWithinMs = 2000;
 
 export type KeptCallParts = ObserverParts & {
@@ -67,7 +66,7 @@ export class KeptCalls {
     this.#repeats = new Repeats({ ...parts, store: this.#store, ends: this.#ends });
     this.#names = new RepeatNames(() => this.#store.repeatNames());
     this.#unattended = new Unattended(parts.share);
-    this.#memory = createMemory(maxAnswerBytes * parts.share);
+    this.#memory = createMemory(parts.share);
   }
 
   /** Number of calls that run without their client. */
@@ -78,7 +77,7 @@ export class KeptCalls {
   /** `sweeps`: one process of a gateway looks for calls that others have left. Returns a function that ends it. */
   start(notifications: Notifications, { sweeps }: { readonly sweeps: boolean }): () => void {
     const every = (ms: number, work: () => Promise<unknown>) =>
-      this.#timers.push(setInterval(() => void work().catch(this.#onProblem), ms).unref());
+      this.#timers.push(setInterval(() => void work().catch(this.#ends.onProblem), ms).unref());
     every(stayAliveMs, async () => {
       const live = [...this.#live.values()].filter(({ claimed }) => claimed !== null);
       const canceled = live.length === 0 ? [] : await this.#store.stayAlive(live.map(({ row }) => row.id));
@@ -153,12 +152,9 @@ export class KeptCalls {
     const name = nameOf(asked);
     const live = this.#live.get(name);
     if (live) {
-      const isKey = identity.kind === "key";
-      const [own, given] = [live.row, identity.hashes()];
-      // A key's claim says nothing of the arguments; all others say all, the caller included.
-      const isSame = isKey ? own.argumentsHash === given.argumentsHash : own.claim === given.claim;
-      if (!isSame && isKey) throw otherCall();
-      // A client that uses an id for two calls at a time means both; two may have one session id of their server.
+      const isSame = isSameCall(live, identity);
+      if (!isSame && identity.kind === "key") throw otherCall();
+      // A client that uses an id for two calls at a time means both.
       if (!isSame) return forward(admitted);
       live.isAwaited = true;
       if (await live.begun) return this.#repeats.join(admitted, live, task);
@@ -210,6 +206,7 @@ export class KeptCalls {
     try {
       if (task?.isAskedFor && !live.isTask && !this.#becomesTask(live)) throw tooManyTasks();
       const rest = await forward(admitted);
+      if (live.isUnattended) await followStream(live);
       this.#ended(live, () => endOf(live));
       return rest;
     } catch (error) {
@@ -238,7 +235,7 @@ export class KeptCalls {
       mayBegin: () => live.task?.mayBegin() === true,
       claim: () => this.#store.claim(live.row),
       becomesTask: () => this.#becomesTask(live),
-      onProblem: this.#onProblem,
+      onProblem: this.#ends.onProblem,
     });
   }
 
@@ -260,9 +257,8 @@ export class KeptCalls {
     if (live.claimed === null) void this.#claimWhileRunning(live);
     const answer = live.isTask ? null : answerForAbsent(live);
     if (answer) live.passPieces(answer);
-    const cut = () =>
-      live.cut(`It still ran ${minutes} min after its client had left${live.isTask ? " it as a task" : ""}.`);
-    const timer = setTimeout(cut, minutes * 60_000).unref();
+    const why = `It still ran ${minutes} min after its client had left${live.isTask ? " it as a task" : ""}.`;
+    const timer = setTimeout(() => live.cut(why), minutes * 60_000).unref();
     void live.ended.then(() => clearTimeout(timer));
   }
 
@@ -272,14 +268,14 @@ export class KeptCalls {
       live.claimed = this.#store.claim(live.row);
       return await live.claimed;
     } catch (error) {
-      this.#onProblem(error);
+      this.#ends.onProblem(error);
       throw claimsUnavailable();
     }
   }
 
   async #claimWhileRunning(live: LiveCall): Promise<void> {
     live.claimed ??= this.#store.claim(live.row).catch((error: unknown) => {
-      this.#onProblem(error);
+      this.#ends.onProblem(error);
       // Its end is stored all the same.
       return true;
     });
@@ -288,13 +284,7 @@ export class KeptCalls {
 
   /** Call it before its client has all of the answer. */
   #ended(live: LiveCall, endOfCall: () => Ended | null): void {
-    const { response } = live.admitted.call;
-    const delivered = new Promise<boolean>((resolve) => {
-      // Behind a portal, the response of a call without its client stays open.
-      if (live.isUnattended) resolve(false);
-      else if (response.destroyed) resolve(response.writableFinished);
-      else response.once("close", () => resolve(response.writableFinished));
-    });
+    const delivered = isDelivered(live);
     const store = async () => {
       const ended = endOfCall();
       live.finish(ended);
@@ -307,6 +297,4 @@ export class KeptCalls {
     // Until then a repeat finds it here.
     void live.stored.then(() => this.#live.delete(nameOf(live)));
   }
-
-  readonly #onProblem = (error: unknown): void => this.#ends.onProblem(error);
 }

@@ -34,6 +34,22 @@ export type Asked = Pick<LiveCall, "admitted" | "identity" | "task">;
 export const nameOf = ({ identity, admitted }: Asked): string =>
   identity.name ?? (identity.kind === "task" ? `task ${admitted.call.id}` : identity.hashes().claim);
 
+/** Whether a request that is found under the name of a call is the same call. */
+export function isSameCall({ row }: LiveCall, { kind, hashes }: Identity): boolean {
+  const { claim, argumentsHash } = hashes();
+  // A key's claim says nothing of the arguments. All others say all: two callers may have one session id of their server.
+  return kind === "key" ? row.argumentsHash === argumentsHash : row.claim === claim;
+}
+
+/** Whether a call's own client gets all of the answer. Ask before it has. */
+export function isDelivered({ isUnattended, admitted }: LiveCall): Promise<boolean> {
+  const { response } = admitted.call;
+  // Behind a portal, the response of a call without its client stays open.
+  if (isUnattended) return Promise.resolve(false);
+  if (response.destroyed) return Promise.resolve(response.writableFinished);
+  return new Promise((resolve) => response.once("close", () => resolve(response.writableFinished)));
+}
+
 /** A call that may be asked for again, while it runs in this process. */
 export class LiveCall implements Keeping {
   readonly admitted: Admitted;
@@ -59,6 +75,8 @@ export class LiveCall implements Keeping {
   /** Why it was ended in the end; null: it wasn't. */
   cutReason: string | null = null;
   cancelAtServer: (() => Promise<unknown>) | null = null;
+  /** Its stream was resumed, as its server had ended it early. */
+  isFollowed = false;
   /** Null before it is run. */
   forward: Forward | null = null;
 
@@ -133,6 +151,32 @@ export class LiveCall implements Keeping {
     this.#onPiece = onPiece;
     const held = Buffer.concat(this.#chunks ?? []);
     onPiece(held.subarray(endOfEvents(held)));
+  }
+
+  /** Canceled, or cut off. */
+  get isEnded(): boolean {
+    return this.isCanceled || this.cutReason !== null;
+  }
+
+  /** What ends it from now on. */
+  abortBy(abort: () => void): void {
+    this.#abort = abort;
+  }
+
+  /** What its server has answered so far; null: that is not held. */
+  get text(): string | null {
+    return this.#chunks && Buffer.concat(this.#chunks, this.#held).toString("utf8");
+  }
+
+  /** Forgets the beginning of an event that broke off: its server sends it again. Returns the events. */
+  takeWholeEvents(): string {
+    const held = Buffer.concat(this.#chunks ?? [], this.#held);
+    const whole = held.subarray(0, endOfEvents(held));
+    this.#hooks.memory.give(held.length - whole.length);
+    this.#held = whole.length;
+    this.#chunks = [whole];
+    if (whole.length < held.length) this.task?.onPiece(Buffer.from("\n\n"));
+    return whole.toString("utf8");
   }
 
   /** The answer's bytes; null: there was no room for them. */

@@ -4,6 +4,8 @@ import type { LiveCall, Memory } from "./live-call.ts";
 /** Calls without their client, tasks among them, all servers together, and of one. */
 const maxCalls = 1000;
 const maxCallsOfProject = 100;
+/** Bytes of the answers of all calls that may be asked for again. */
+const maxAnswerBytes = 64 * 1024 * 1024;
 /** Bytes of their requests. */
 const maxBytes = 64 * 1024 * 1024;
 
@@ -36,8 +38,9 @@ export class Unattended {
   }
 }
 
-/** What the calls of a process may hold of their answers, bytes. */
-export function createMemory(bytes: number): Memory {
+/** What the calls of a process may hold of their answers. `share`: this process's share of the bound. */
+export function createMemory(share: number): Memory {
+  const bytes = maxAnswerBytes * share;
   let held = 0;
   return {
     take(more) {

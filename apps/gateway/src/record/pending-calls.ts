@@ -161,9 +161,7 @@ function canceledBy({ session, peek, principal }: OfSession): CanceledCall[] {
 function keysOf({ session, peek, principal }: OfSession): string[] {
   if (session === null) return [];
   return peek.messages.flatMap(({ kind, id }) =>
-    kind === "request" && id !== null
-      ? [keyOf({ principal: principal.id, session: session.key, requestId: id })]
-      : [],
+    kind === "request" && id !== null ? [keyOf({ principal: principal.id, session: session.key, requestId: id })] : [],
   );
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseExactly } from "@towpath/mcp/peek";
 import type { Logger } from "pino";
 import type { Rest } from "../call/answer.ts";
@@ -32,9 +31,7 @@ import type { TaskNotices } from "./task-notices.ts";
 import { forwardStream } from "./task-streams.ts";
 import { TaskSupport } from "./task-support.ts";
 import { created } from "./task-view.ts";
-
-/** A server that doesn't answer is left alone. */
-const tellWithinMs = 1000;
+import { tellServer } from "./tell-server.ts";
 
 export type TaskParts = ObserverParts & {
   readonly log: Logger;
@@ -292,17 +289,4 @@ function withoutTask({ body }: Admitted, { task, ...params }: Message): Buffer {
 /** A request whose answer is changed on its way, for which it must be text. */
 function changing(admitted: Admitted, change: ChangeAnswer): Admitted {
   return { ...admitted, headers: withoutCompression(admitted.headers), change };
-}
-
-/** In 2025-11-25, a server goes on when its connection closes: it learns by a message. */
-async function tellServer(admitted: Admitted, forward: Forward): Promise<void> {
-  const { session, peek } = admitted;
-  // In 2026-07-28, closing the stream cancels.
-  if (session === null || peek.id === null) return;
-  session.canceled ??= new Set();
-  session.canceled.add(peek.id);
-  const params = { requestId: peek.id, reason: "The task was canceled." };
-  const message = { method: "notifications/cancelled", params };
-  const sent = admitted.kept?.cancelAtServer?.() ?? forward(ownRequest(admitted, { message, name: null }));
-  await Promise.race([sent.catch(() => {}), sleep(tellWithinMs, undefined, { ref: false })]);
 }
