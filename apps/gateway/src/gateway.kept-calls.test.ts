@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { callOf, deployCounting, RawClient } from "./testing/counting-server.ts";
 import { insertDeployment, openRig, until } from "./testing/rig.ts";
-import { deployTaskless } from "./testing/taskless-server.ts";
+import { connectAnswering, createTask } from "./testing/task-client.ts";
+import { askModern, deployTaskless } from "./testing/taskless-server.ts";
 
 const rig = openRig();
 
@@ -265,4 +266,31 @@ test("CAP-2 results beyond the quota are not kept, and the call is still not run
   const answers = await Promise.all(["a", "b", "c"].map((name) => client(name).result(2, callOf("x".repeat(200)))));
   const gone = answers.filter(({ error }) => error?.data.towpath === "result_gone");
   expect([gone.length > 0, gone.length < 3, counting.runs.length]).toEqual([true, true, 3]);
+});
+
+test("CAP-2 what tasks ask, and the answers to it, count for the quota, and what is beyond is refused in words", async () => {
+  const { server, caller } = await deployTaskless(rig);
+  const who = await caller();
+  const urlWith = async (keptBytes: number) => {
+    await rig.restart({ keptBytes });
+    return new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`);
+  };
+  const url = await urlWith(5000);
+  const ask = (method: string, params: object = {}) => askModern(url, who, { method, params });
+  await ask("server/discover");
+  const { taskId } = (await ask("tools/call", { name: "ask", arguments: { also: "also" } })).result;
+  await expect.poll(async () => (await ask("tasks/get", { taskId })).result.status).toBe("input_required");
+  const update = (name: string) =>
+    ask("tasks/update", { taskId, inputResponses: { also: { action: "accept", content: { name } } } });
+  expect((await update("x".repeat(6000))).error).toMatchObject({
+    message: expect.stringContaining("leave no room for these answers"),
+    data: { towpath: "server_busy" },
+  });
+  expect((await update("Bob")).error).toBeUndefined();
+
+  const client = await connectAnswering(await urlWith(50), who);
+  const asking = (await createTask(client, "ask")).task.taskId;
+  await expect.poll(async () => (await client.experimental.tasks.getTask(asking)).status).toBe("failed");
+  expect((await client.experimental.tasks.getTask(asking)).statusMessage).toMatch(/left no room for that/);
+  await client.close();
 });

@@ -15,7 +15,7 @@ export function createKeptCalls(base: Base, parts: KeptParts) {
   const { secret, secrets, keptBytes: quota, share } = config;
   const results = new SealedResults(secret, secrets.previous);
   const keptCalls = new KeptCalls({ ...parts, pool, log, results, quota, share, announce });
-  const store = new KeptTaskStore(pool, keptCalls.store);
+  const store = new KeptTaskStore(pool, keptCalls.store, quota);
   const ids = createTaskIds(secret, secrets.previous);
   const taskNotices = new TaskNotices({ store, results, ids, reach: parts.reach, log });
   return {

@@ -242,8 +242,8 @@ export const keptCallChannel = channel;
 
 type Room = { readonly projectId: string; readonly bytes: number; readonly quota: number };
 
-/** False: the project's results that nobody has fetched leave no room. */
-async function makeRoom(client: { query: Pool["query"] }, { projectId, bytes, quota }: Room): Promise<boolean> {
+/** In a transaction. False: the project's results that nobody has fetched leave no room. */
+export async function makeRoom(client: { query: Pool["query"] }, { projectId, bytes, quota }: Room): Promise<boolean> {
   if (bytes > quota) return false;
   // Several calls of a project may end at once.
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`kept results of ${projectId}`]);

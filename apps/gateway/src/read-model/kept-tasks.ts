@@ -1,5 +1,12 @@
-import type { Pool } from "pg";
-import { isAlive, type KeptCallStore, type StoredCall, type TaskMember, type TaskRowOfCall } from "./kept-calls.ts";
+import type { Pool, PoolClient } from "pg";
+import {
+  isAlive,
+  type KeptCallStore,
+  makeRoom,
+  type StoredCall,
+  type TaskMember,
+  type TaskRowOfCall,
+} from "./kept-calls.ts";
 
 /** A task as stored: the call, whether it ended with an error, how long its result is kept, and a portal's server. */
 export type StoredTask = StoredCall & {
@@ -20,14 +27,20 @@ const columns = `kept.id, arguments_hash AS "argumentsHash", state, known, start
   ${isAlive}`;
 const isKept = "task_keep_ms IS NOT NULL AND (kept.expires_at IS NULL OR kept.expires_at > now())";
 
+/** Whether what a task waits for was stored. */
+type Storing = "stored" | "changed" | "no room";
+
 /** The rows of calls that are tasks, as gateways read and write them. */
 export class KeptTaskStore {
   readonly #pool: Pool;
   readonly #calls: Pick<KeptCallStore, "sweep">;
+  readonly #quota: number;
 
-  constructor(pool: Pool, calls: Pick<KeptCallStore, "sweep">) {
+  /** `quota`: bytes of what is kept for one project. */
+  constructor(pool: Pool, calls: Pick<KeptCallStore, "sweep">, quota: number) {
     this.#pool = pool;
     this.#calls = calls;
+    this.#quota = quota;
   }
 
   /** Null: there is none, or no longer. */
@@ -68,17 +81,19 @@ export class KeptTaskStore {
     return rowCount === 1;
   }
 
-  /** The messages of a running task's server that wait for the client. False: there are some already, or it has ended. */
-  async ask(id: string, projectId: string, sealed: string): Promise<boolean> {
-    const { rowCount } = await this.#pool.query(
-      `INSERT INTO kept_result (call_id, project_id, sealed, bytes, expires_at)
-       SELECT id, project_id, $3, $4, now() + interval '1 day' FROM kept_call
-       WHERE id = $1 AND project_id = $2 AND state = 'running'
-       ON CONFLICT (call_id) DO NOTHING`,
-      [id, projectId, sealed, sealed.length],
+  /** The messages of a running task's server that wait for the client. `changed`: there are some already, or it has ended. */
+  async ask(id: string, projectId: string, sealed: string): Promise<Storing> {
+    const stored = await this.#within(projectId, sealed.length, (client) =>
+      client.query(
+        `INSERT INTO kept_result (call_id, project_id, sealed, bytes, expires_at)
+         SELECT id, project_id, $3, $4, now() + interval '1 day' FROM kept_call
+         WHERE id = $1 AND project_id = $2 AND state = 'running'
+         ON CONFLICT (call_id) DO NOTHING`,
+        [id, projectId, sealed, sealed.length],
+      ),
     );
-    if (rowCount === 1) await this.#notify(id);
-    return rowCount === 1;
+    if (stored === "stored") await this.#notify(id);
+    return stored;
   }
 
   /**
@@ -130,13 +145,37 @@ export class KeptTaskStore {
     );
   }
 
-  /** Stores the answers that a task has so far. False: another request was faster. */
-  async answer(id: string, before: string, sealed: string): Promise<boolean> {
-    const { rowCount } = await this.#pool.query(
-      "UPDATE kept_result SET sealed = $3, bytes = $4 WHERE call_id = $1 AND sealed = $2",
-      [id, before, sealed, sealed.length],
+  /** Replaces what a task asks, and the answers that it has so far. `changed`: another request was faster. */
+  answer(task: Pick<StoredTask, "id"> & { readonly projectId: string }, before: string, sealed: string): Promise<Storing> {
+    return this.#within(task.projectId, sealed.length - before.length, (client) =>
+      client.query("UPDATE kept_result SET sealed = $3, bytes = $4 WHERE call_id = $1 AND sealed = $2", [
+        task.id,
+        before,
+        sealed,
+        sealed.length,
+      ]),
     );
-    return rowCount === 1;
+  }
+
+  /** Changes a row, if there is room for so many more bytes. */
+  async #within(
+    projectId: string,
+    bytes: number,
+    change: (client: PoolClient) => Promise<{ rowCount: number | null }>,
+  ): Promise<Storing> {
+    const client = await this.#pool.connect();
+    try {
+      await client.query("BEGIN");
+      const isRoom = bytes <= 0 || (await makeRoom(client, { projectId, bytes, quota: this.#quota }));
+      const isChanged = isRoom && (await change(client)).rowCount === 1;
+      await client.query("COMMIT");
+      client.release();
+      return isChanged ? "stored" : isRoom ? "changed" : "no room";
+    } catch (error) {
+      // Its transaction may be open.
+      client.release(true);
+      throw error;
+    }
   }
 
   /** Takes a task that has all answers, to run on in this process. False: another request was faster, or it has ended. */

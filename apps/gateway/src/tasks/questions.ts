@@ -22,6 +22,8 @@ const maxQuestions = 100;
 const maxBytes = 1024 * 1024;
 const tooMany =
   "Its server asked its client for more than is kept: 100 questions or 1 MiB that the client had not answered.";
+const noRoom =
+  "Its server asked its client for something, and the results that are kept for this server left no room for that.";
 /** Pauses between attempts to store a question; the last one repeats. */
 const againMs = [200, 500, 1000, 2000, 5000];
 /** A request holds what it passes on for ten seconds. */
@@ -39,9 +41,9 @@ export function keepQuestions(parts: Parts, keep: Keep): (piece: Buffer) => void
   void running.ended.then(() => {
     isOver = true;
   });
-  const giveUp = () => {
+  const giveUp = (reason: string) => {
     isOver = true;
-    running.cut(tooMany);
+    running.cut(reason);
   };
   const store = async () => {
     isStoring = true;
@@ -51,7 +53,8 @@ export function keepQuestions(parts: Parts, keep: Keep): (piece: Buffer) => void
         parts.log.warn({ err: error }, "a server's question to the client of a task can't be kept yet");
         return "later" as const;
       });
-      if (outcome === "too many") giveUp();
+      if (outcome === "too many") giveUp(tooMany);
+      if (outcome === "no room") giveUp(noRoom);
       if (outcome === "stored") waiting = waiting.slice(questions.length);
       else await sleep(againMs[Math.min(failed++, againMs.length - 1)], undefined, { ref: false });
     }
@@ -59,7 +62,7 @@ export function keepQuestions(parts: Parts, keep: Keep): (piece: Buffer) => void
   };
   return createRequestFinder((request) => {
     waiting = [...waiting, ofTask(request, "params", taskId)];
-    if (!isWithin(waiting)) giveUp();
+    if (!isWithin(waiting)) giveUp(tooMany);
     if (!isStoring) void store();
   });
 }
@@ -69,7 +72,7 @@ async function storeQuestions(
   { store, results }: Parts,
   { callId, projectId, admitted }: Keep,
   questions: readonly Message[],
-): Promise<"stored" | "too many" | "later"> {
+): Promise<"stored" | "too many" | "no room" | "later"> {
   const session = admitted.session?.key ?? null;
   for (;;) {
     const task = await store.find(callId, projectId);
@@ -81,9 +84,11 @@ async function storeQuestions(
     const asked = [...known, ...added];
     if (!isWithin(asked)) return "too many";
     const now = results.seal(callId, admitted, { asked, session }).sealed;
+    const stored = await (sealed === null
+      ? store.ask(callId, projectId, now)
+      : store.answer({ id: callId, projectId }, sealed, now));
     // An answer may have come meanwhile.
-    const isStored = sealed === null ? store.ask(callId, projectId, now) : store.answer(callId, sealed, now);
-    if (await isStored) return "stored";
+    if (stored !== "changed") return stored;
   }
 }
 
@@ -154,12 +159,14 @@ export async function removeAnswered({ store, results }: Parts, admitted: Admitt
       const open = asked.filter((each) => each.id !== peek.id);
       // Ids of questions are a session's own.
       if (opened?.session !== session?.key || open.length === asked.length) break;
+      const { projectId } = owner;
+      const left = () => results.seal(id, admitted, { ...opened, asked: open }).sealed;
       const isFirst =
         open.length === 0
           ? await store.allAnswered(id, sealed)
-          : await store.answer(id, sealed, results.seal(id, admitted, { ...opened, asked: open }).sealed);
+          : (await store.answer({ id, projectId }, sealed, left())) === "stored";
       if (isFirst) return;
-      const task = await store.find(id, owner.projectId);
+      const task = await store.find(id, projectId);
       sealed = task?.state === "running" ? task.sealed : null;
     }
   }

@@ -9,7 +9,7 @@ import { createTaskListener } from "./task-server.ts";
 
 type Params = {
   name?: string;
-  arguments?: { key?: string };
+  arguments?: { key?: string; also?: string };
   task?: unknown;
   inputResponses?: Answers;
   requestState?: string;
@@ -45,7 +45,7 @@ const question = {
 
 /**
  * Tools: `quick` answers at once; `work` once it is released; `fail` and `break` so, with a tool's error and a broken
- * connection; `ask` asks for a name: in 2026-07-28 after a while, twice, as the question `key`. Unlisted: `flood` asks 101
+ * connection; `ask` asks for a name: in 2026-07-28 after a while, twice, as the question `key`, and `also`. Unlisted: `flood` asks 101
  * times at once, `twice` two times, `late` once it is released, `resumed` ends its stream when it is
  * released, to be resumed twice, and answers when it is released again, `packed` begins a stream that says it is compressed, and ends it when it is released.
  */
@@ -151,10 +151,11 @@ export function createTasklessServer(): TasklessServer {
   }
 
   function askInRounds(params: Params, answer: (result: object) => void): void {
-    const { inputResponses, requestState, arguments: { key = "name" } = {} } = params;
+    const { inputResponses, requestState, arguments: { key = "name", also } = {} } = params;
     const name = inputResponses && Object.hasOwn(inputResponses, key) ? inputResponses[key]?.content?.name : undefined;
     const state = name === undefined ? "first" : "second";
-    const asks = { resultType: "input_required", inputRequests: { [key]: question }, requestState: state };
+    const inputRequests = { [key]: question, ...(also !== undefined && { [also]: question }) };
+    const asks = { resultType: "input_required", inputRequests, requestState: state };
     if (requestState === "second") answer(text(`It is ${name}.`));
     else setTimeout(answer, name === undefined ? 1000 : 0, asks);
   }
