@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { sha256 } from "@towpath/crypto";
 import { expect, test } from "vitest";
+import { KeptCallStore } from "./read-model/kept-calls.ts";
 import { callOf, deployCounting, RawClient } from "./testing/counting-server.ts";
-import { insertDeployment, openRig, until } from "./testing/rig.ts";
+import { insertDeployment, openRig, secret, until } from "./testing/rig.ts";
 import { connectAnswering, createTask } from "./testing/task-client.ts";
 import { askModern, deployTaskless } from "./testing/taskless-server.ts";
 
@@ -249,6 +251,33 @@ test("CAP-2 after its time a result is gone and its key is free; switched off, c
   const before = counting.runs.length;
   await client.breakOff(4, callOf(), () => until(() => counting.runs.length === before + 1));
   await until(() => counting.closed.length === 1);
+});
+
+test("CAP-2 a key stays one call while the instance's secret is replaced, and its hash doesn't tell which arguments it had", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  counting.release();
+  const who = { ...(await caller()), ...key("hashed") };
+  const client = () => new RawClient(new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`), who);
+  expect((await client().result(1)).result?.content[0]?.text).toBe("run 1");
+  const text = "SELECT arguments_hash, claim FROM kept_call WHERE project_id = $1";
+  const hash = async () => (await rig.database.pool.query(text, [server.projectId])).rows[0];
+  expect((await hash()).arguments_hash).not.toContain(sha256('{"arguments":{"amount":1},"name":"pay"}'));
+
+  const current = "the next secret of the test rig, 32 characters";
+  await rig.restart({ secret: current, secrets: { current, previous: [secret] } });
+  expect((await client().result(2)).result?.content[0]?.text).toBe("run 1");
+  expect((await client().result(3, callOf(2))).error?.data.towpath).toBe("idempotency_key_refused");
+  // One of a secret that is no longer known.
+  await rig.database.pool.query("UPDATE kept_call SET arguments_hash = 'former.hash' WHERE project_id = $1", [
+    server.projectId,
+  ]);
+  expect((await client().result(4)).result?.content[0]?.text).toBe("run 1");
+  expect(counting.runs).toHaveLength(1);
+  await rig.restart({ secret, secrets: { current: secret, previous: [] } });
+
+  await rig.database.pool.query("UPDATE kept_call SET expires_at = now() WHERE project_id = $1", [server.projectId]);
+  await new KeptCallStore(rig.database.pool).sweep();
+  expect(await hash()).toEqual({ arguments_hash: "", claim: null });
 });
 
 test("CAP-2 results beyond the quota are not kept, and the call is still not run twice", async () => {

@@ -4,16 +4,18 @@ import { createRequestFinder } from "../tasks/server-requests.ts";
 import type { LiveCall } from "./live-call.ts";
 
 /**
- * Answers what a legacy server asks of a client that has left its call, in the pieces of the call's stream: the server
- * would wait in vain. Null: this server can't ask.
+ * From now on answers what a legacy server asks of the client that has left its call, in the pieces of the call's stream:
+ * the server would wait in vain. A task keeps its questions instead.
  */
-export function answerForAbsent({ admitted, forward }: LiveCall): ((piece: Buffer) => void) | null {
-  if (forward === null || admitted.session === null || admitted.peek.era !== "legacy") return null;
-  return createRequestFinder((request) => {
+export function answerForAbsent(live: LiveCall): void {
+  const { admitted, forward, isTask } = live;
+  if (isTask || forward === null || admitted.session === null || admitted.peek.era !== "legacy") return;
+  const find = createRequestFinder((request) => {
     const own = ownRequest(admitted, { message: answerTo(request), name: null });
     // A server that is gone has nothing to wait for.
     forward(own).catch(() => {});
   });
+  live.passPieces(find);
 }
 
 /** The call still has somebody who waits for it, so a server that only looks for that gets its answer. */

@@ -11,6 +11,7 @@ import type { ObserverParts } from "../record/observe.ts";
 import type { Announce } from "../workers/news.ts";
 import { answerForAbsent } from "./absent-client.ts";
 import { claimsUnavailable, otherCall, tooManyAnswered, tooManyTasks } from "./answer-repeat.ts";
+import type { HashArguments } from "./arguments-hash.ts";
 import { becomesTaskLater } from "./becomes-task.ts";
 import { endOf } from "./end-of-call.ts";
 import { Ends } from "./ends.ts";
@@ -34,6 +35,7 @@ export type KeptCallParts = ObserverParts & {
   readonly pool: Pool;
   readonly log: Logger;
   readonly results: SealedResults;
+  readonly hashArguments: HashArguments;
   /** Bytes of kept results of one project. */
   readonly quota: number;
   readonly share: number;
@@ -97,7 +99,7 @@ export class KeptCalls {
    * @throws GatewayError
    */
   run(admitted: Admitted, forward: Forward, task: TaskOfCall | null = null): Promise<Rest> {
-    const identity = identityOf(admitted, task !== null);
+    const identity = identityOf(admitted, { isTask: task !== null, hashArguments: this.#parts.hashArguments });
     return identity === null ? forward(admitted) : this.#run({ admitted, identity, task }, forward);
   }
 
@@ -223,8 +225,7 @@ export class KeptCalls {
     const { task } = live;
     // A client that left without its task can't ask for it.
     if (!task || this.#isStopping || task.response.destroyed) return false;
-    if (!task.isAskedFor && !task.response.canDetach) return false;
-    if (!this.#unattended.hasRoomFor(live)) return false;
+    if ((!task.isAskedFor && !task.response.canDetach) || !this.#unattended.hasRoomFor(live)) return false;
     live.becomesTask();
     task.give(live.row, live);
     return true;
@@ -255,8 +256,7 @@ export class KeptCalls {
     const { unattendedMinutes: minutes } = live.admitted.call.route;
     this.#unattended.enter(live);
     if (live.claimed === null) void this.#claimWhileRunning(live);
-    const answer = live.isTask ? null : answerForAbsent(live);
-    if (answer) live.passPieces(answer);
+    answerForAbsent(live);
     const why = `It still ran ${minutes} min after its client had left${live.isTask ? " it as a task" : ""}.`;
     const timer = setTimeout(() => live.cut(why), minutes * 60_000).unref();
     void live.ended.then(() => clearTimeout(timer));

@@ -95,7 +95,7 @@ export class KeptCallStore {
       SELECT CASE WHEN repeat_name IS NOT NULL THEN pg_notify('${channel}', repeat_name) END FROM claimed`;
     if ((await this.#pool.query(text, valuesOf(call))).rowCount === 1) return true;
     const { rowCount } = await this.#pool.query(
-      "UPDATE kept_call SET claim = NULL WHERE claim = $1 AND expires_at <= now()",
+      "UPDATE kept_call SET claim = NULL, arguments_hash = '' WHERE claim = $1 AND expires_at <= now()",
       [call.claim],
     );
     return rowCount === 1 ? this.claim(call) : false;
@@ -225,7 +225,9 @@ export class KeptCallStore {
        FROM project WHERE project.id = kept_call.project_id AND state = 'running' AND ${isDead}`,
       ["The gateway that had sent it ended before the server answered."],
     );
-    await this.#pool.query("UPDATE kept_call SET claim = NULL WHERE claim IS NOT NULL AND expires_at <= now()");
+    await this.#pool.query(
+      "UPDATE kept_call SET claim = NULL, arguments_hash = '' WHERE claim IS NOT NULL AND expires_at <= now()",
+    );
   }
 
   /** Names of calls without a key that may be repeated. */

@@ -13,7 +13,7 @@ export const keptCall = pgTable(
     projectId: ownedBy(() => project.id),
     /** Hash of what identifies the call: a row at most has it, so only its owner runs the call. Null: given up. */
     claim: text(),
-    /** Hash of the tool and its arguments. */
+    /** Hash of the tool and its arguments, by a key of the instance; empty once the claim has ended. */
     argumentsHash: text().notNull(),
     /** For calls without a key: session and request id, by which gateways know that a call may be a repeat. */
     repeatName: text(),
