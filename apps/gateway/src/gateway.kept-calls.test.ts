@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { sha256 } from "@towpath/crypto";
 import { expect, test } from "vitest";
+import { Unattended } from "./kept/unattended.ts";
 import { KeptCallStore } from "./read-model/kept-calls.ts";
 import { callOf, deployCounting, RawClient } from "./testing/counting-server.ts";
 import { insertDeployment, openRig, secret, until } from "./testing/rig.ts";
@@ -322,4 +323,12 @@ test("CAP-2 what tasks ask, and the answers to it, count for the quota, and what
   await expect.poll(async () => (await client.experimental.tasks.getTask(asking)).status).toBe("failed");
   expect((await client.experimental.tasks.getTask(asking)).statusMessage).toMatch(/left no room for that/);
   await client.close();
+});
+
+test("CAP-2 the processes of a gateway share the number of calls that a project may have without their client", () => {
+  const admitted = { bodyBytes: 1, call: { route: { projectId: randomUUID() } } };
+  const live = { admitted, ended: new Promise(() => {}) } as never;
+  const unattended = new Unattended(0.5);
+  while (unattended.hasRoomFor(live)) unattended.enter(live);
+  expect(unattended.size).toBe(50);
 });

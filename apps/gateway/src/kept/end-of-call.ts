@@ -66,8 +66,8 @@ function endOfCall(live: LiveCall, error?: unknown): Ended | null {
     if (live.cutReason !== null) return unknown(live.cutReason);
     if (live.isFollowed)
       return unknown("Its server ended the stream early, and didn't let it be resumed to the result.");
-    // The client resumes the stream.
-    if (answer.peek?.resumable && live.identity.kind === "repeat") return null;
+    // The client resumes the stream, which it had until now.
+    if (answer.peek?.resumable && live.identity.kind === "repeat" && !live.isUnattended) return null;
     if (answer.peek?.resumable) return unknown("Its server ended the stream early, for the client to resume it.");
     return unknown(`The server answered with status ${answer.status} and without a result.`);
   }

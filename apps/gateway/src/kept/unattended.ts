@@ -26,7 +26,8 @@ export class Unattended {
   hasRoomFor({ admitted }: LiveCall): boolean {
     const { all } = this.#use;
     const ofProject = this.#use.of(admitted.call.route.projectId);
-    if (all.requests >= maxCalls * this.#share || ofProject.requests >= maxCallsOfProject) return false;
+    const mostOfProject = Math.ceil(maxCallsOfProject * this.#share);
+    if (all.requests >= maxCalls * this.#share || ofProject.requests >= mostOfProject) return false;
     return all.bytes + admitted.bodyBytes <= maxBytes * this.#share;
   }
 
