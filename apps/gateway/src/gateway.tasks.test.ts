@@ -262,6 +262,17 @@ test("CAP-2 a call of 2026-07-28 that lasts becomes a task for clients that decl
     statusMessage: expect.stringMatching(/Nobody knows how the call ended/),
     error: { data: { towpath: "outcome_unknown" } },
   });
+  const quick = { ...who, "idempotency-key": "quick" };
+  expect((await askModern(server.url, quick, { method: "tools/call", params: { name: "quick" } })).result).toMatchObject({
+    resultType: "complete",
+  });
+  // It was claimed, and never became a task.
+  const listed = await RawClient.inSession(server.url, who, "2025-11-25");
+  const list = async () => {
+    const text = await (await listed.send({ id: 5, method: "tasks/list" })).text();
+    return JSON.parse(text).result.tasks.map(({ taskId: id }: { taskId: string }) => id);
+  };
+  await expect.poll(list).toEqual([lost, canceled, taskId]);
   const keyed = { ...who, "idempotency-key": "once" };
   const call = () => askModern(server.url, keyed, { method: "tools/call", params: { name: "work" } });
   const [first, second] = [await call(), await call()];

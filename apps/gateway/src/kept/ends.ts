@@ -66,7 +66,8 @@ export class Ends {
     const result = message && results.seal(row.id, admitted, message);
     const { unattendedMinutes } = admitted.call.route;
     const keepMs = end.state === "asking" ? unattendedMinutes * 60_000 : (row.task?.keepMs ?? row.keepMs);
-    await store.end(row, { ...end, keepMs, isFailed: isFailed(ended ?? notSent) }, result, quota);
+    const { isTask } = live;
+    await store.end(row, { ...end, keepMs, isTask, isFailed: isFailed(ended ?? notSent) }, result, quota);
     if (message !== null && (await delivered)) await store.fetched(row.id);
   }
 }

@@ -47,6 +47,8 @@ type Ended = {
   readonly state: EndState;
   readonly known: string | null;
   readonly isFailed: boolean;
+  /** False: its client got none, so it is in no list, unless somebody else has it as one. */
+  readonly isTask: boolean;
   readonly keepMs: number;
 };
 type Result = { readonly sealed: string; readonly bytes: number };
@@ -147,7 +149,7 @@ export class KeptCallStore {
    */
   async end(
     call: NewCall,
-    { state, known, isFailed, keepMs }: Ended,
+    { state, known, isFailed, isTask, keepMs }: Ended,
     result: Result | null,
     quota: number,
   ): Promise<void> {
@@ -158,9 +160,11 @@ export class KeptCallStore {
       await client.query(`${inserted} ON CONFLICT DO NOTHING`, valuesOf(call));
       const { rows } = await client.query<{ expires_at: Date }>(
         `UPDATE kept_call SET state = $2, known = $3, ended_at = now(), alive_until = NULL,
-           expires_at = now() + make_interval(secs => $4 / 1000.0), is_failed = $5
+           expires_at = now() + make_interval(secs => $4 / 1000.0), is_failed = $5,
+           task_owner = CASE WHEN $6 OR is_awaited THEN task_owner END,
+           task_keep_ms = CASE WHEN $6 OR is_awaited THEN task_keep_ms END
          WHERE id = $1 AND state IN ('running', 'unknown') RETURNING expires_at`,
-        [call.id, result !== null && !isKept ? "dropped" : state, known, keepMs, isFailed],
+        [call.id, result !== null && !isKept ? "dropped" : state, known, keepMs, isFailed, isTask],
       );
       if (isKept && rows[0]) {
         await client.query(
