@@ -254,6 +254,23 @@ test("CAP-2 after its time a result is gone and its key is free; switched off, c
   await until(() => counting.closed.length === 1);
 });
 
+test("CAP-2 PRJ-11 a key stays one call while its server is renamed", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  counting.release();
+  const url = (label: string) => new URL(`http://127.0.0.1:${rig.gateway.port}/${label}/mcp`);
+  const client = new RawClient(url(server.label), { ...(await caller()), ...key("renamed") });
+  expect((await client.result(1)).result?.content[0]?.text).toBe("run 1");
+  const former = `a-${server.label}`;
+  await rig.database.pool.query(
+    "INSERT INTO former_name (name, project_id, expires_at) VALUES ($1, $2, now() + interval '1 day')",
+    [former, server.projectId],
+  );
+  await until(async () => (await client.at(url(former)).send({ method: "notifications/x" })).status === 202);
+  for (const label of [former, server.label])
+    expect((await client.at(url(label)).result(2)).result?.content[0]?.text).toBe("run 1");
+  expect(counting.runs).toHaveLength(1);
+});
+
 test("CAP-2 a key stays one call while the instance's secret is replaced, and its hash doesn't tell which arguments it had", async () => {
   const { server, counting, caller } = await deployCounting(rig);
   counting.release();

@@ -55,8 +55,8 @@ export function identityOf(admitted: Admitted, { isTask, hashArguments }: Asked)
     hashes: hashes(() => ["task", call.id]),
   });
   if (!isNamed && (key === undefined || session === null)) return isTask ? ofTask() : null;
-  // A renamed server has several labels.
-  const place = () => [route.projectId, [route.label, ...route.labels].toSorted()[0], principal.id];
+  // Names change; a preview is another server.
+  const place = () => [route.projectId, route.branchId, principal.id];
   if (key !== undefined) {
     if (!/^[\x21-\x7e]+$/.test(key) || key.length > maxKeyLength) throw notAKey();
     // Nobody else can know the session of a caller without a name.
