@@ -263,7 +263,9 @@ test("CAP-2 a call of 2026-07-28 that lasts becomes a task for clients that decl
     error: { data: { towpath: "outcome_unknown" } },
   });
   const quick = { ...who, "idempotency-key": "quick" };
-  expect((await askModern(server.url, quick, { method: "tools/call", params: { name: "quick" } })).result).toMatchObject({
+  expect(
+    (await askModern(server.url, quick, { method: "tools/call", params: { name: "quick" } })).result,
+  ).toMatchObject({
     resultType: "complete",
   });
   // It was claimed, and never became a task.

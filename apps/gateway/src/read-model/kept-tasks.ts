@@ -146,7 +146,11 @@ export class KeptTaskStore {
   }
 
   /** Replaces what a task asks, and the answers that it has so far. `changed`: another request was faster. */
-  answer(task: Pick<StoredTask, "id"> & { readonly projectId: string }, before: string, sealed: string): Promise<Storing> {
+  answer(
+    task: Pick<StoredTask, "id"> & { readonly projectId: string },
+    before: string,
+    sealed: string,
+  ): Promise<Storing> {
     return this.#within(task.projectId, sealed.length - before.length, (client) =>
       client.query("UPDATE kept_result SET sealed = $3, bytes = $4 WHERE call_id = $1 AND sealed = $2", [
         task.id,
