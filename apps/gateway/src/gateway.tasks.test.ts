@@ -191,7 +191,7 @@ test("CAP-2 a question is asked until it is answered: by a database that comes b
   });
   for (const from of [raw, own]) expect((await from.send({ id: asked[1], result })).status).toBe(202);
   await expect.poll(() => askedWithin(700), { timeout: 10_000 }).toEqual([asked[0]]);
-  expect(await status()).toBe("input_required");
+  await expect.poll(status).toBe("input_required");
   expect(await client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema)).toMatchObject({
     content: [{ text: `It is Ada ${taskId.slice(0, 3)}.` }],
   });

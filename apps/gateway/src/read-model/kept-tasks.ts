@@ -13,9 +13,14 @@ export type StoredTask = StoredCall & {
   readonly isFailed: boolean;
   readonly keepMs: number;
   readonly member: TaskMember | null;
+  /** A request passes on what it asks. */
+  readonly isTaken: boolean;
 };
 
-/** Of the channel on which gateways learn that a task has changed: its call, and whose list it is in. */
+/**
+ * Of the channel on which gateways learn that a task has changed: its call, whose list it is in, and, as it may have ended
+ * by the time that they read it, whether a running one waited for its client (`asks`) or no longer (`works`).
+ */
 export const taskChannel = "towpath_task";
 
 /** Where a page of a list begins: behind this task. */
@@ -24,8 +29,11 @@ export type TaskCursor = { readonly startedAt: Date; readonly id: string };
 const columns = `kept.id, arguments_hash AS "argumentsHash", state, known, started_at AS "startedAt",
   ended_at AS "endedAt", kept.expires_at AS "expiresAt", is_failed AS "isFailed", task_keep_ms AS "keepMs",
   CASE WHEN member_id IS NOT NULL THEN json_build_object('projectId', member_id, 'tool', member_tool) END AS member,
-  ${isAlive}`;
+  coalesce(taken_until > now(), false) AS "isTaken", ${isAlive}`;
 const isKept = "task_keep_ms IS NOT NULL AND (kept.expires_at IS NULL OR kept.expires_at > now())";
+
+/** `isFirst`: the request hasn't held these messages before. */
+type Hold = { readonly holder: string; readonly isFirst: boolean };
 
 /** Whether what a task waits for was stored. */
 type Storing = "stored" | "changed" | "no room";
@@ -92,7 +100,7 @@ export class KeptTaskStore {
         [id, projectId, sealed, sealed.length],
       ),
     );
-    if (stored === "stored") await this.#notify(id);
+    if (stored === "stored") await this.#notify(id, "asks");
     return stored;
   }
 
@@ -100,21 +108,23 @@ export class KeptTaskStore {
    * Holds the messages of a running task for one request, for ten seconds: the others leave them to it. False: another
    * one has them, or they have changed.
    */
-  async holdAsked(id: string, sealed: string, holder: string): Promise<boolean> {
+  async holdAsked(id: string, sealed: string, { holder, isFirst }: Hold): Promise<boolean> {
     const { rowCount } = await this.#pool.query(
       `UPDATE kept_result SET taken_by = $3, taken_until = now() + interval '10 seconds'
        WHERE call_id = $1 AND sealed = $2 AND (taken_by = $3 OR taken_until IS NULL OR taken_until <= now())`,
       [id, sealed, holder],
     );
+    if (rowCount === 1 && isFirst) await this.#notify(id, "works");
     return rowCount === 1;
   }
 
   /** The request no longer holds what the task asks: the next one passes it on. */
   async releaseAsked(id: string, holder: string): Promise<void> {
-    await this.#pool.query(
+    const { rowCount } = await this.#pool.query(
       "UPDATE kept_result SET taken_by = NULL, taken_until = NULL WHERE call_id = $1 AND taken_by = $2",
       [id, holder],
     );
+    if (rowCount === 1) await this.#notify(id, "asks");
   }
 
   /** The running tasks of an owner that wait for their client. */
@@ -129,19 +139,22 @@ export class KeptTaskStore {
 
   /** All messages of a running task are answered. False: there are others by now. */
   async allAnswered(id: string, sealed: string): Promise<boolean> {
-    const { rowCount } = await this.#pool.query("DELETE FROM kept_result WHERE call_id = $1 AND sealed = $2", [
-      id,
-      sealed,
-    ]);
-    if (rowCount === 1) await this.#notify(id);
-    return rowCount === 1;
+    const { rows } = await this.#pool.query<{ isTaken: boolean }>(
+      `DELETE FROM kept_result WHERE call_id = $1 AND sealed = $2
+       RETURNING coalesce(taken_until > now(), false) AS "isTaken"`,
+      [id, sealed],
+    );
+    // Else its state stays.
+    if (rows[0]?.isTaken === false) await this.#notify(id, "works");
+    return rows.length === 1;
   }
 
   /** A running task waits for its client, or no longer; of other changes a trigger notifies. */
-  async #notify(id: string): Promise<void> {
+  async #notify(id: string, now: "asks" | "works"): Promise<void> {
     await this.#pool.query(
-      "SELECT pg_notify($2, id || ' ' || coalesce(task_owner, '')) FROM kept_call WHERE id = $1 AND state = 'running'",
-      [id, taskChannel],
+      `SELECT pg_notify($2, id || ' ' || coalesce(task_owner, '') || ' ' || $3::text) FROM kept_call
+       WHERE id = $1 AND state = 'running'`,
+      [id, taskChannel, now],
     );
   }
 

@@ -124,7 +124,8 @@ export class HeldQuestions {
     const now = performance.now();
     if (sealed === null || (sealed === this.#sealed && now - this.#heldAt < holdAgainMs)) return [];
     try {
-      if (!(await store.holdAsked(id, sealed, this.#admitted.call.id))) return [];
+      const hold = { holder: this.#admitted.call.id, isFirst: sealed !== this.#sealed };
+      if (!(await store.holdAsked(id, sealed, hold))) return [];
     } catch (error) {
       log.warn({ err: error }, "a server's question to the client of a task can't be read");
       return [];
