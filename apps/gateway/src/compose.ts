@@ -119,7 +119,7 @@ async function compose(base: Base) {
   ]);
   const onNews = (news: News): void => {
     if (news.kind === "taken") limits.takeElsewhere(news.taken);
-    else if (news.kind === "canceled") record.parts.pendingCalls.cancel(news.session, news.requestId);
+    else if (news.kind === "canceled") record.parts.pendingCalls.cancel(news);
     else if (news.kind === "opened") sleeping.sessions.announced(news);
     else if (news.level === null) portals.memberSessions.end(news.session);
     else portals.memberSessions.setLevel(news.session, news.level);

@@ -1,10 +1,13 @@
 import type { RequestListener } from "node:http";
+import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import { addMember, answerEmpty, connectLegacy, connectModern, postTo, storeApiKey } from "./testing/clients.ts";
 import { addExternal, type Elsewhere, startElsewhere } from "./testing/external-server.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { openRig, type Rig, setAccess, setLimits, until } from "./testing/rig.ts";
+import { connectAnswering, createTask } from "./testing/task-client.ts";
+import { createTasklessServer } from "./testing/taskless-server.ts";
 
 const rig = openRig({ TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8", TOWPATH_EXTERNAL_TIMEOUT_MS: "1000" });
 const running: Elsewhere[] = [];
@@ -224,6 +227,22 @@ test("ORG-9 only the MCP endpoint is served; members, limits and allowed tools a
   expect(await refusalOf(denied)).toMatchObject({ status: 200, code: "tool_not_allowed" });
   await setLimits(rig.database, server.projectId, { caller: { perMinute: 1, burst: 1 } });
   await until(async () => (await postTo(server.url, undefined, bearer)).status === 429);
+});
+
+test("ORG-9 CAP-2 the answer to a task of an external server may begin later than a client waits for one", async () => {
+  const taskless = createTasklessServer();
+  const { url } = await elsewhere(taskless.listener);
+  const server = await addExternal(rig, url, { authMode: "towpath-cloud" });
+  const client = await connectAnswering(server.url, (await storeApiKey(rig, server.organizationId)).bearer);
+  const { taskId } = (await createTask(client, "work")).task;
+  await until(() => taskless.runs.length === 1);
+  await expect(client.callTool({ name: "work" })).rejects.toThrow(/did not answer|in time/);
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  taskless.release();
+  expect(await client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema)).toMatchObject({
+    content: [{ text: "run 1" }],
+  });
+  await client.close();
 });
 
 test.runIf(isThorough)(

@@ -256,6 +256,7 @@ test("GW-11 an assertion is renewed at half of its life, each caller and server 
     domains: [],
     organizationId: randomUUID(),
     projectId: randomUUID(),
+    branchId: null,
     target: { kind: "deployment", deploymentId: randomUUID() },
     authMode: "towpath-cloud",
     capturePayloads: false,

@@ -1,7 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { sha256 } from "@towpath/crypto";
 import { expect, test } from "vitest";
+import { Unattended } from "./kept/unattended.ts";
+import { KeptCallStore } from "./read-model/kept-calls.ts";
 import { callOf, deployCounting, RawClient } from "./testing/counting-server.ts";
-import { insertDeployment, openRig, until } from "./testing/rig.ts";
+import { insertDeployment, openRig, secret, until } from "./testing/rig.ts";
+import { connectAnswering, createTask } from "./testing/task-client.ts";
+import { askModern, deployTaskless } from "./testing/taskless-server.ts";
 
 const rig = openRig();
 
@@ -105,6 +110,18 @@ test("CAP-2 nobody gets the result of another caller, and a key is for one call 
   expect(counting.runs).toHaveLength(3);
 });
 
+test("CAP-2 callers to whom a server gave one session id get results of their own under one request id", async () => {
+  const { server, counting, caller } = await deployCounting(rig, () => "everybody's");
+  const open = async () => RawClient.inSession(server.url, await caller());
+  const [ada, bob] = [await open(), await open()];
+  const first = ada.result(2);
+  await until(() => counting.runs.length === 1);
+  const second = bob.result(2);
+  await expect.poll(() => counting.runs.length).toBe(2);
+  counting.release();
+  expect((await Promise.all([first, second])).map(({ result }) => result !== undefined)).toEqual([true, true]);
+});
+
 test("CAP-2 anonymous callers need a key and a session, and closing cancels a call of 2026-07-28 without a key", async () => {
   const { server, counting, caller } = await deployCounting(rig);
   await rig.database.pool.query("UPDATE project SET auth_mode = 'towpath-public' WHERE id = $1", [server.projectId]);
@@ -139,6 +156,17 @@ test("CAP-2 an explicit cancellation ends a call without its client, and the key
   await expect.poll(() => stateOf(server.projectId)).toEqual(["canceled"]);
   expect((await client.result(4)).error?.data.towpath).toBe("call_canceled");
   expect(counting.runs).toHaveLength(1);
+});
+
+test("CAP-2 a server that asks a client that has left its call learns that nobody answers, and the call ends", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const client = await RawClient.inSession(server.url, await caller());
+  const params = { name: "late" };
+  await client.breakOff(3, params, () => until(() => taskless.runs.length === 1));
+  await until(async () => (await stateOf(server.projectId)).includes("running"));
+  taskless.release();
+  await expect.poll(() => stateOf(server.projectId)).toEqual(["waiting"]);
+  expect((await client.result(3, params)).result?.content[0]?.text).toBe("It is nobody.");
 });
 
 test("CAP-2 an end that nobody saw is unknown and not retried; what was never sent is free again", async () => {
@@ -226,6 +254,50 @@ test("CAP-2 after its time a result is gone and its key is free; switched off, c
   await until(() => counting.closed.length === 1);
 });
 
+test("CAP-2 PRJ-11 a key stays one call while its server is renamed", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  counting.release();
+  const url = (label: string) => new URL(`http://127.0.0.1:${rig.gateway.port}/${label}/mcp`);
+  const client = new RawClient(url(server.label), { ...(await caller()), ...key("renamed") });
+  expect((await client.result(1)).result?.content[0]?.text).toBe("run 1");
+  const former = `a-${server.label}`;
+  await rig.database.pool.query(
+    "INSERT INTO former_name (name, project_id, expires_at) VALUES ($1, $2, now() + interval '1 day')",
+    [former, server.projectId],
+  );
+  await until(async () => (await client.at(url(former)).send({ method: "notifications/x" })).status === 202);
+  for (const label of [former, server.label])
+    expect((await client.at(url(label)).result(2)).result?.content[0]?.text).toBe("run 1");
+  expect(counting.runs).toHaveLength(1);
+});
+
+test("CAP-2 a key stays one call while the instance's secret is replaced, and its hash doesn't tell which arguments it had", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  counting.release();
+  const who = { ...(await caller()), ...key("hashed") };
+  const client = () => new RawClient(new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`), who);
+  expect((await client().result(1)).result?.content[0]?.text).toBe("run 1");
+  const text = "SELECT arguments_hash, claim FROM kept_call WHERE project_id = $1";
+  const hash = async () => (await rig.database.pool.query(text, [server.projectId])).rows[0];
+  expect((await hash()).arguments_hash).not.toContain(sha256('{"arguments":{"amount":1},"name":"pay"}'));
+
+  const current = "the next secret of the test rig, 32 characters";
+  await rig.restart({ secret: current, secrets: { current, previous: [secret] } });
+  expect((await client().result(2)).result?.content[0]?.text).toBe("run 1");
+  expect((await client().result(3, callOf(2))).error?.data.towpath).toBe("idempotency_key_refused");
+  // One of a secret that is no longer known.
+  await rig.database.pool.query("UPDATE kept_call SET arguments_hash = 'former.hash' WHERE project_id = $1", [
+    server.projectId,
+  ]);
+  expect((await client().result(4)).result?.content[0]?.text).toBe("run 1");
+  expect(counting.runs).toHaveLength(1);
+  await rig.restart({ secret, secrets: { current: secret, previous: [] } });
+
+  await rig.database.pool.query("UPDATE kept_call SET expires_at = now() WHERE project_id = $1", [server.projectId]);
+  await new KeptCallStore(rig.database.pool).sweep();
+  expect(await hash()).toEqual({ arguments_hash: "", claim: null });
+});
+
 test("CAP-2 results beyond the quota are not kept, and the call is still not run twice", async () => {
   const { server, counting, caller } = await deployCounting(rig);
   await rig.restart({ keptBytes: 1000 });
@@ -241,4 +313,39 @@ test("CAP-2 results beyond the quota are not kept, and the call is still not run
   const answers = await Promise.all(["a", "b", "c"].map((name) => client(name).result(2, callOf("x".repeat(200)))));
   const gone = answers.filter(({ error }) => error?.data.towpath === "result_gone");
   expect([gone.length > 0, gone.length < 3, counting.runs.length]).toEqual([true, true, 3]);
+});
+
+test("CAP-2 what tasks ask, and the answers to it, count for the quota, and what is beyond is refused in words", async () => {
+  const { server, caller } = await deployTaskless(rig);
+  const who = await caller();
+  const urlWith = async (keptBytes: number) => {
+    await rig.restart({ keptBytes });
+    return new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`);
+  };
+  const url = await urlWith(5000);
+  const ask = (method: string, params: object = {}) => askModern(url, who, { method, params });
+  await ask("server/discover");
+  const { taskId } = (await ask("tools/call", { name: "ask", arguments: { also: "also" } })).result;
+  await expect.poll(async () => (await ask("tasks/get", { taskId })).result.status).toBe("input_required");
+  const update = (name: string) =>
+    ask("tasks/update", { taskId, inputResponses: { also: { action: "accept", content: { name } } } });
+  expect((await update("x".repeat(6000))).error).toMatchObject({
+    message: expect.stringContaining("leave no room for these answers"),
+    data: { towpath: "server_busy" },
+  });
+  expect((await update("Bob")).error).toBeUndefined();
+
+  const client = await connectAnswering(await urlWith(50), who);
+  const asking = (await createTask(client, "ask")).task.taskId;
+  await expect.poll(async () => (await client.experimental.tasks.getTask(asking)).status).toBe("failed");
+  expect((await client.experimental.tasks.getTask(asking)).statusMessage).toMatch(/left no room for that/);
+  await client.close();
+});
+
+test("CAP-2 the processes of a gateway share the number of calls that a project may have without their client", () => {
+  const admitted = { bodyBytes: 1, call: { route: { projectId: randomUUID() } } };
+  const live = { admitted, ended: new Promise(() => {}) } as never;
+  const unattended = new Unattended(0.5);
+  while (unattended.hasRoomFor(live)) unattended.enter(live);
+  expect(unattended.size).toBe(50);
 });

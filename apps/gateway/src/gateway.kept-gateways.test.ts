@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
+import { KeptCallStore } from "./read-model/kept-calls.ts";
 import { type Answer, callOf, deployCounting, RawClient } from "./testing/counting-server.ts";
+import { openDatabaseLink } from "./testing/database-link.ts";
 import { type GatewayProcess, startGatewayProcess } from "./testing/gateway-process.ts";
 import { type DeployedServer, openRig, until } from "./testing/rig.ts";
 import { askModern, deployTaskless, deployTasklessPortal } from "./testing/taskless-server.ts";
@@ -114,6 +116,88 @@ test("CAP-2 RUN-8 after kill -9 of its gateway a call is unknown at the other on
   await gateways[0]?.ended;
   gateways[0] = await start(directories[0] ?? "");
 }, 60_000);
+
+test("CAP-2 RUN-8 a call whose gateway could not say for a while that it is alive runs again, and its key stays taken", async () => {
+  const { server, counting, caller } = await deployCounting(rig);
+  const who = await caller();
+  const [here, there] = await urlsOf(server, who);
+  const client = new RawClient(here, { ...who, ...key("gap") });
+  await client.breakOff(1, callOf(), () => until(() => counting.runs.length === 1));
+  await until(async () => (await stateOf(server.projectId)).includes("running"));
+  const { pool } = rig.database;
+  await until(async () => {
+    await pool.query("UPDATE kept_call SET alive_until = now() WHERE project_id = $1", [server.projectId]);
+    await new KeptCallStore(pool).sweep();
+    return (await stateOf(server.projectId)).includes("unknown");
+  });
+  await expect.poll(() => stateOf(server.projectId), { timeout: 10_000 }).toEqual(["running"]);
+  const text = "SELECT known, ended_at, expires_at FROM kept_call WHERE project_id = $1";
+  expect((await pool.query(text, [server.projectId])).rows).toEqual([
+    { known: null, ended_at: null, expires_at: null },
+  ]);
+  const joined = client.at(there).result(2);
+  counting.release();
+  expect(textOf(await joined)).toBe("run 1");
+  expect(counting.runs).toHaveLength(1);
+});
+
+test("CAP-2 RUN-8 a database that has just started leaves gateways time to say that they are alive", async () => {
+  const { server } = await deployCounting(rig);
+  // Of one transaction, so that the gateways see nothing of it. What is in `public` comes before PostgreSQL's own.
+  const client = await rig.database.pool.connect();
+  const startedAgo = (seconds: number) =>
+    client.query(`CREATE OR REPLACE FUNCTION public.pg_postmaster_start_time() RETURNS timestamptz LANGUAGE sql AS
+      $$ SELECT now() - interval '${seconds} seconds' $$`);
+  try {
+    await client.query("BEGIN; SET LOCAL search_path = public, pg_catalog");
+    await startedAgo(5);
+    await client.query(
+      `INSERT INTO kept_call (id, project_id, claim, arguments_hash, state, started_at, alive_until)
+       VALUES (gen_random_uuid(), $1, 'after a start', '', 'running', now(), now() - interval '1 minute')`,
+      [server.projectId],
+    );
+    const store = new KeptCallStore(client as never);
+    await store.sweep();
+    expect(await store.find("after a start")).toMatchObject({ state: "running", isAlive: true });
+    await startedAgo(20);
+    expect(await store.find("after a start")).toMatchObject({ state: "unknown" });
+  } finally {
+    await client.query("ROLLBACK");
+    client.release();
+  }
+});
+
+test.runIf(isThorough)(
+  "CAP-2 RUN-8 a call goes on and is run once while its gateway is without the database for longer than it counts as alive",
+  async () => {
+    const { server, counting, caller } = await deployCounting(rig);
+    const who = await caller();
+    const [, there] = await urlsOf(server, who);
+    const link = await openDatabaseLink(rig.config.databaseUrl);
+    const directory = await mkdtemp(join(tmpdir(), "tp-kept-cut-"));
+    const environment = { TOWPATH_GATEWAY_WORKERS: "1", DATABASE_URL: link.url };
+    const gateway = await startGatewayProcess(rig, directory, environment);
+    try {
+      const here = new URL(`http://127.0.0.1:${gateway.port}/${server.label}/mcp`);
+      const client = new RawClient(here, { ...who, ...key("cut") });
+      await client.breakOff(1, callOf(), () => until(() => counting.runs.length === 1));
+      await until(async () => (await stateOf(server.projectId)).includes("running"));
+      await link.cut();
+      expect(textOf(await client.at(there).result(2))).toBe("outcome_unknown");
+      await link.restore();
+      await expect.poll(() => stateOf(server.projectId), { timeout: 20_000 }).toEqual(["running"]);
+      counting.release();
+      expect(textOf(await client.at(there).result(3))).toBe("run 1");
+      expect(counting.runs).toHaveLength(1);
+    } finally {
+      gateway.child.kill("SIGKILL");
+      await gateway.ended;
+      await link.close();
+      await rm(directory, { recursive: true });
+    }
+  },
+  90_000,
+);
 
 test.runIf(isThorough)(
   "CAP-2 a call without its client keeps its server from sleep, and counts in the metrics",

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CallToolResultSchema, ListTasksResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, test } from "vitest";
+import { KeptCallStore } from "./read-model/kept-calls.ts";
 import { RawClient } from "./testing/counting-server.ts";
 import { addPortal, storeManifest } from "./testing/portal.ts";
 import { openRig, setLimits, until } from "./testing/rig.ts";
@@ -212,6 +213,22 @@ test("CAP-2 ORG-3 who asks a portal again gets the result of the one run: by key
   };
   await expect.poll(retried, { timeout: 20_000 }).toBe("quick");
   expect(one.runs).toHaveLength(before + 1);
+});
+
+test("CAP-2 ORG-3 an end of a portal's call that nobody saw is kept as long as the server of the call keeps results", async () => {
+  const { portal, server, caller } = await deployTasklessPortal(rig);
+  const { pool } = rig.database;
+  await pool.query("UPDATE project SET keep_results_minutes = 600 WHERE id = $1", [server.projectId]);
+  const who = await caller();
+  const call = () => askModern(portal.url, who, { method: "tools/call", params: { name: "one_work" } });
+  await until(async () => (await call()).result.ttlMs === 36_000_000);
+  const secondsKept = async () => {
+    await pool.query("UPDATE kept_call SET alive_until = now() WHERE project_id = $1", [portal.projectId]);
+    await new KeptCallStore(pool).sweep();
+    const text = "SELECT extract(epoch FROM max(expires_at) - now())::int AS n FROM kept_call WHERE project_id = $1";
+    return (await pool.query(text, [portal.projectId])).rows[0].n;
+  };
+  await expect.poll(secondsKept).toBeGreaterThan(35_000);
 });
 
 test("CAP-2 ORG-3 a client of 2026-07-28 gets a portal's task of a server that knows 2025-11-25 only, and cancels it", async () => {

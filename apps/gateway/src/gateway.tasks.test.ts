@@ -156,6 +156,73 @@ test("CAP-2 a question whose client left before it came is asked again, and a se
   await client.close();
 });
 
+test("CAP-2 a question is asked until it is answered: by a database that comes back, and after a client has left with it", async () => {
+  const { server, caller } = await deployTaskless(rig);
+  const who = await caller();
+  const client = await connectAnswering(server.url, who);
+  const { pool } = rig.database;
+  await pool.query("ALTER TABLE kept_result RENAME TO kept_result_gone");
+  const { taskId } = (await createTask(client, "twice")).task;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await pool.query("ALTER TABLE kept_result_gone RENAME TO kept_result");
+  const status = async () => (await client.experimental.tasks.getTask(taskId)).status;
+  await expect.poll(status).toBe("input_required");
+
+  const raw = await RawClient.inSession(server.url, who, "2025-11-25");
+  /** The ids of what a request for the result brings until its client leaves. */
+  const askedWithin = async (ms: number) => {
+    const leaving = new AbortController();
+    setTimeout(() => leaving.abort(), ms);
+    let text = "";
+    try {
+      const answer = await raw.send({ id: 2, method: "tasks/result", params: { taskId } }, leaving.signal);
+      for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece;
+    } catch {}
+    return [...text.matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id ?? "");
+  };
+  const asked = await askedWithin(1000);
+  expect(asked).toEqual([expect.any(String), `${asked[0]} 2`]);
+  // Only an answer of the session that was asked counts.
+  const result = { action: "accept", content: { name: "Bob" } };
+  const own = new RawClient(server.url, {
+    ...who,
+    "mcp-protocol-version": "2025-11-25",
+    "mcp-session-id": (client.transport as { sessionId?: string }).sessionId ?? "",
+  });
+  for (const from of [raw, own]) expect((await from.send({ id: asked[1], result })).status).toBe(202);
+  await expect.poll(() => askedWithin(700), { timeout: 10_000 }).toEqual([asked[0]]);
+  await expect.poll(status).toBe("input_required");
+  expect(await client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema)).toMatchObject({
+    content: [{ text: `It is Ada ${taskId.slice(0, 3)}.` }],
+  });
+  await client.close();
+});
+
+test("CAP-2 a stream that its server ends early, to be resumed, is followed for a task and for a call without its client", async () => {
+  const { server, taskless, caller } = await deployTaskless(rig);
+  const who = await caller();
+  const client = await connectAnswering(server.url, who);
+  const { taskId } = (await createTask(client, "resumed")).task;
+  const keyed = await RawClient.inSession(server.url, { ...who, "idempotency-key": "resumed" }, "2025-11-25");
+  const params = { name: "resumed", arguments: { amount: 2 } };
+  await until(() => taskless.runs.length === 1);
+  await keyed.breakOff(1, params, () => until(() => taskless.runs.length === 2));
+  const metrics = async () => (await fetch(new URL("/-/metrics", server.url))).text();
+  await until(async () => (await metrics()).includes("calls_unattended 2"));
+  taskless.release();
+  await until(() => taskless.resumed.length === 4);
+  expect((await client.experimental.tasks.getTask(taskId)).status).toBe("working");
+  taskless.release();
+  expect(await client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema)).toMatchObject({
+    content: [{ text: "run 1" }],
+  });
+  expect((await keyed.result(2, params)).result?.content[0]?.text).toBe("run 2");
+  await client.close();
+  const kept = async () => (await rig.rows(server.projectId, 1)).filter((row) => row.kept !== null);
+  const end = { outcome: "ok", kept: "fetched" };
+  await expect.poll(kept, { timeout: 10_000 }).toMatchObject([end, end]);
+});
+
 test("CAP-2 a call of 2026-07-28 that lasts becomes a task for clients that declare them, and no other", async () => {
   const { server, taskless, caller } = await deployTaskless(rig);
   const who = await caller();
@@ -195,6 +262,19 @@ test("CAP-2 a call of 2026-07-28 that lasts becomes a task for clients that decl
     statusMessage: expect.stringMatching(/Nobody knows how the call ended/),
     error: { data: { towpath: "outcome_unknown" } },
   });
+  const quick = { ...who, "idempotency-key": "quick" };
+  expect(
+    (await askModern(server.url, quick, { method: "tools/call", params: { name: "quick" } })).result,
+  ).toMatchObject({
+    resultType: "complete",
+  });
+  // It was claimed, and never became a task.
+  const listed = await RawClient.inSession(server.url, who, "2025-11-25");
+  const list = async () => {
+    const text = await (await listed.send({ id: 5, method: "tasks/list" })).text();
+    return JSON.parse(text).result.tasks.map(({ taskId: id }: { taskId: string }) => id);
+  };
+  await expect.poll(list).toEqual([lost, canceled, taskId]);
   const keyed = { ...who, "idempotency-key": "once" };
   const call = () => askModern(server.url, keyed, { method: "tools/call", params: { name: "work" } });
   const [first, second] = [await call(), await call()];

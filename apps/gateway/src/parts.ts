@@ -209,7 +209,7 @@ export async function createRecord({ config, log, pool, box, routes, announce }:
   const recorder = new Recorder({ pool, spool, log, share, copies, onRecorded });
   const pendingCalls = new PendingCalls({
     onSettled: (call) => recorder.record(call),
-    cancelElsewhere: (session, requestId) => announce({ kind: "canceled", session, requestId }),
+    cancelElsewhere: (canceled) => announce({ kind: "canceled", ...canceled }),
     share,
   });
   const read = createVariableReader(pool, box);

@@ -35,6 +35,7 @@ const recordedKeys = {
   "gateway-state": "02ff58f82edbe29cff0e6f7911de88997a394b07c7271c74177b0efc0ad3c2e4",
   mail: "c184f571c219e3e386a1fd4e8c29b00c6bbb31107b7e38852eeb319a7045a051",
   "kept-result": "8320775554daf4071af45ce2954b16848d9f400297de754133f94efcd314bc81",
+  "kept-call": "375d26906abccd3fccf7de8498f9540971de04daee673df7a79174e07413f82c",
   "task-id": "2e093ce1cb94252f20ed32f76ddaaa9deda1babc2c1fcd37ea25c8770053ab70",
   "call-replay": "3d5b7e0cedf5e9cc0f261d3378c59986d022b70875215d222c62252a86d0e701",
 };

@@ -31,6 +31,8 @@ export const keyPurposes = {
   mail: "towpath/mail/v1",
   /** Results of calls that wait for their client to ask again. */
   "kept-result": "towpath/kept-result/v1",
+  /** Hashes of the arguments of calls that may be asked for again. */
+  "kept-call": "towpath/kept-call/v1",
   /** Ids of tasks that the gateway offers for servers without them. */
   "task-id": "towpath/task-id/v1",
   /** Sampled calls and the reports of their replays. */

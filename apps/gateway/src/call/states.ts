@@ -110,6 +110,8 @@ export type SessionCall = OpenedSession & {
 
 /** A call that may be asked for again (CAP-2): it can go on without its client. */
 export interface Keeping {
+  /** Whether it runs without its client now: that has disconnected, or has a task in its place. */
+  readonly isUnattended: boolean;
   /** Whether it does, now that the client has disconnected. `abort` ends it all the same. */
   goesOn(abort: () => void): boolean;
   /** A piece of the answer's body. */

@@ -14,17 +14,17 @@ const idleMs = 4000;
  * addresses that were checked at that moment. Redirects are not followed.
  */
 export class ExternalUpstreams {
+  /** Longest time until an answer begins, while a client waits for it. */
+  readonly answerMs: number;
   readonly #policy: AddressPolicy;
-  readonly #answerMs: number;
   readonly #pools = new LRUCache<string, Pool>({
     max: maxPools,
     dispose: (pool) => void pool.close().catch(() => {}),
   });
 
-  /** `answerMs`: longest time until an answer begins. */
   constructor({ policy, answerMs }: { policy: AddressPolicy; answerMs: number }) {
     this.#policy = policy;
-    this.#answerMs = answerMs;
+    this.answerMs = answerMs;
   }
 
   /** @throws EgressError for a URL whose host is an address that is not allowed */
@@ -36,7 +36,7 @@ export class ExternalUpstreams {
       pool = new Pool(checked.origin, {
         pipelining: 1,
         allowH2: false,
-        headersTimeout: this.#answerMs,
+        headersTimeout: this.answerMs,
         bodyTimeout: 0,
         keepAliveTimeout: idleMs,
         keepAliveMaxTimeout: maxIdleMs,

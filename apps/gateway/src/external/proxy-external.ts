@@ -58,6 +58,8 @@ export async function proxyExternal(parts: ExternalParts, admitted: Admitted, ta
     holder: { deploymentId: null, instanceId: endpoint },
     isLeftOut,
     mayPassHeader: mayPassFromExternal,
+    // A call that its client leaves may take as long as the project says.
+    ...(admitted.kept && { answerMs: parts.externalUpstreams.answerMs }),
   });
   if (forwarded.end === "failed") throw failed(admitted, forwarded.error);
   return restOf(forwarded);

@@ -1,6 +1,6 @@
 import { isBacklogFull, isDialFailure } from "@towpath/runner-api";
 import type { Logger } from "pino";
-import type { Dispatcher } from "undici";
+import { type Dispatcher, errors } from "undici";
 import type { AnswerEnd } from "../call/answer.ts";
 import type { Admitted } from "../call/states.ts";
 import { corsHeaders } from "../policy/browsers.ts";
@@ -26,6 +26,8 @@ export type Upstream = {
   readonly mayPassHeader?: (name: string) => boolean;
   /** Called when the answer begins. */
   readonly onBegin?: () => void;
+  /** How long a client waits for the answer to begin; absent: as the dispatcher says. A call without its client goes on. */
+  readonly answerMs?: number;
 };
 
 type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -63,6 +65,7 @@ export function forward(parts: ForwardParts, admitted: Admitted, upstream: Upstr
         idempotent: false,
         // Nothing is pipelined, so no other request waits for this one's head.
         blocking: false,
+        ...(upstream.answerMs !== undefined && { headersTimeout: 0 }),
       },
       admitted.listedTools === null && admitted.change === null
         ? handler
@@ -100,6 +103,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   #isWithheld = false;
   /** The head of a stream until something is sent: if the answer is complete by then, the head has its length. */
   #head: { readonly status: number; readonly headers: string[] } | null = null;
+  #timer: NodeJS.Timeout | undefined;
   /** Bytes of the answer still to come; null for a stream. */
   #bytesLeft: number | null = null;
   /** The last piece completes the answer for the client, so it is sent at the end. */
@@ -130,10 +134,17 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#clientClosed) controller.abort(clientClosed);
+    const { answerMs } = this.#upstream;
+    if (answerMs !== undefined) this.#timer = setTimeout(this.#onLate, answerMs).unref();
   }
+
+  readonly #onLate = (): void => {
+    if (!this.#admitted.kept?.isUnattended) this.#controller?.abort(new errors.HeadersTimeoutError());
+  };
 
   onResponseStart(controller: HeadController, status: number, headers: AnswerHeaders): void {
     if (status < 200 || this.#ended) return;
+    clearTimeout(this.#timer);
     const { isLeftOut, mayPassHeader, onBegin } = this.#upstream;
     const { call, site } = this.#admitted;
     if (isLeftOut(status, headers)) {
@@ -268,6 +279,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
 
   #end(forwarded: Forwarded): void {
     this.#ended = true;
+    clearTimeout(this.#timer);
     if (forwarded.end !== "failed") this.#admitted.received.answer.end = forwarded.end;
     // The next attempt adds the listener again.
     if (forwarded.end !== "complete") this.#response.off("close", this.onClientClose);

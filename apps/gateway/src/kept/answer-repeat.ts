@@ -133,6 +133,15 @@ export const tooManyAnswered = (): GatewayError =>
     { "retry-after": "5" },
   );
 
+/** The answers were not stored. */
+export const noRoomForAnswers = (): GatewayError =>
+  new GatewayError(
+    "server_busy",
+    "The results that are kept for this server leave no room for these answers. Send them again when some were fetched " +
+      "or have expired, or all answers at once.",
+    { "retry-after": "60" },
+  );
+
 /** Nothing was run. */
 export const tooManyTasks = (): GatewayError =>
   new GatewayError(

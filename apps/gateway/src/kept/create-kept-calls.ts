@@ -4,6 +4,7 @@ import { KeptTaskStore } from "../read-model/kept-tasks.ts";
 import { createTaskIds } from "../tasks/task-ids.ts";
 import { TaskNotices } from "../tasks/task-notices.ts";
 import { type TaskParts, Tasks } from "../tasks/tasks.ts";
+import { createArgumentsHash } from "./arguments-hash.ts";
 import { type KeptCallParts, KeptCalls } from "./kept-calls.ts";
 import { SealedResults } from "./sealed-results.ts";
 
@@ -14,8 +15,9 @@ export function createKeptCalls(base: Base, parts: KeptParts) {
   const { config, log, pool, notifications, announce } = base;
   const { secret, secrets, keptBytes: quota, share } = config;
   const results = new SealedResults(secret, secrets.previous);
-  const keptCalls = new KeptCalls({ ...parts, pool, log, results, quota, share, announce });
-  const store = new KeptTaskStore(pool, keptCalls.store);
+  const hashArguments = createArgumentsHash(secret, secrets.previous);
+  const keptCalls = new KeptCalls({ ...parts, pool, log, results, hashArguments, quota, share, announce });
+  const store = new KeptTaskStore(pool, keptCalls.store, quota);
   const ids = createTaskIds(secret, secrets.previous);
   const taskNotices = new TaskNotices({ store, results, ids, reach: parts.reach, log });
   return {

@@ -51,8 +51,9 @@ function endOfCall(live: LiveCall, error?: unknown): Ended | null {
   if (ofServer !== answer && ofServer.refusal !== null) return unknown(ofServer.refusal.message);
   // The server has refused it, such as for a session that has ended.
   if (ofServer.status >= 400 && ofServer.status < 500) return null;
-  if (answer.end === "complete") {
-    if (ofServer.end !== "complete") return unknown("The server's connection broke during its answer.");
+  if (answer.end === "complete" || live.isFollowed) {
+    if (ofServer.end !== "complete" && !live.isFollowed)
+      return unknown("The server's connection broke during its answer.");
     const bytes = live.takeBytes();
     if (bytes === null)
       return {
@@ -61,9 +62,13 @@ function endOfCall(live: LiveCall, error?: unknown): Ended | null {
         message: null,
       };
     const found = messagesIn(bytes.toString("utf8")).find((message) => isAnswer(message, peek.id));
-    // The client resumes the stream.
-    if (!found && answer.peek?.resumable && live.identity.kind === "repeat") return null;
     if (found) return { state: "waiting", known: null, message: withoutId(found) };
+    if (live.cutReason !== null) return unknown(live.cutReason);
+    if (live.isFollowed)
+      return unknown("Its server ended the stream early, and didn't let it be resumed to the result.");
+    // The client resumes the stream, which it had until now.
+    if (answer.peek?.resumable && live.identity.kind === "repeat" && !live.isUnattended) return null;
+    if (answer.peek?.resumable) return unknown("Its server ended the stream early, for the client to resume it.");
     return unknown(`The server answered with status ${answer.status} and without a result.`);
   }
   if (live.cutReason !== null) return unknown(live.cutReason);
@@ -76,7 +81,7 @@ const isUnsent = ({ end }: Answer): boolean => end === "dial-failed" || end === 
 const unknown = (known: string): Ended => ({ state: "unknown", known, message: null });
 
 /** `id`: null: it lies beyond the inspected part, so any answer counts. */
-const isAnswer = (message: Message, id: string | number | null): boolean =>
+export const isAnswer = (message: Message, id: string | number | null): boolean =>
   ("result" in message || "error" in message) && !("method" in message) && (id === null || message.id === id);
 
 function withoutId({ result, error }: Message): Message {

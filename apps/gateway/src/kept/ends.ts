@@ -64,10 +64,10 @@ export class Ends {
     // A client that has its result doesn't ask again, unless it has a key.
     if (identity.kind !== "key" && hasResult && (await delivered) && (await store.delivered(row.id))) return;
     const result = message && results.seal(row.id, admitted, message);
-    const { keepResultsMinutes, unattendedMinutes } = admitted.call.route;
-    const keepMs =
-      end.state === "asking" ? unattendedMinutes * 60_000 : (row.task?.keepMs ?? keepResultsMinutes * 60_000);
-    await store.end(row, { ...end, keepMs, isFailed: isFailed(ended ?? notSent) }, result, quota);
+    const { unattendedMinutes } = admitted.call.route;
+    const keepMs = end.state === "asking" ? unattendedMinutes * 60_000 : (row.task?.keepMs ?? row.keepMs);
+    const { isTask } = live;
+    await store.end(row, { ...end, keepMs, isTask, isFailed: isFailed(ended ?? notSent) }, result, quota);
     if (message !== null && (await delivered)) await store.fetched(row.id);
   }
 }

@@ -4,6 +4,7 @@ import type { Admitted } from "../call/states.ts";
 import { headerOf } from "../forward/headers.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { anonymous } from "../policy/credentials.ts";
+import type { HashArguments } from "./arguments-hash.ts";
 
 /** Chosen by clients for one call each (draft-ietf-httpapi-idempotency-key-header). */
 const keyHeader = "idempotency-key";
@@ -38,46 +39,49 @@ export function isKeeping({ call: { route, portal }, received }: Admitted): bool
   return route.keepResultsMinutes > 0 && (route.target.kind === "deployment" || route.target.kind === "external");
 }
 
+type Asked = { readonly isTask: boolean; readonly hashArguments: HashArguments };
+
 /** Null: a second request would be a second call. @throws GatewayError for a key that can't be one */
-export function identityOf(admitted: Admitted, isTask: boolean): Identity | null {
+export function identityOf(admitted: Admitted, { isTask, hashArguments }: Asked): Identity | null {
   const { call, principal, peek, session } = admitted;
   const { route } = call;
   if (peek.method !== "tools/call" || peek.kind !== "request" || !isKeeping(admitted)) return null;
   const key = headerOf(call.request, keyHeader);
   const isNamed = principal.id !== anonymous.id;
+  const hashes = (parts: () => readonly unknown[]) => once(() => hashesOf(admitted.body, parts(), hashArguments));
   const ofTask = (): Identity => ({
     kind: "task",
     name: null,
-    hashes: once(admitted.body, () => ["task", call.id]),
+    hashes: hashes(() => ["task", call.id]),
   });
   if (!isNamed && (key === undefined || session === null)) return isTask ? ofTask() : null;
-  // A renamed server has several labels.
-  const place = () => [route.projectId, [route.label, ...route.labels].toSorted()[0], principal.id];
+  // Names change; a preview is another server.
+  const place = () => [route.projectId, route.branchId, principal.id];
   if (key !== undefined) {
     if (!/^[\x21-\x7e]+$/.test(key) || key.length > maxKeyLength) throw notAKey();
     // Nobody else can know the session of a caller without a name.
     const owner = isNamed ? [] : [session?.key];
-    return { kind: "key", name: null, hashes: once(admitted.body, () => ["key", ...place(), ...owner, key]) };
+    return { kind: "key", name: null, hashes: hashes(() => ["key", ...place(), ...owner, key]) };
   }
   if (isTask) return ofTask();
   // Closing the connection cancels a call of 2026-07-28.
   if (session === null || peek.era !== "legacy" || peek.id === null || !idPattern.test(String(peek.id))) return null;
   const name = `${session.key} ${typeof peek.id} ${peek.id}`;
-  return { kind: "repeat", name, hashes: once(admitted.body, () => ["repeat", ...place(), name]) };
+  return { kind: "repeat", name, hashes: hashes(() => ["repeat", ...place(), name]) };
 }
 
-function once(body: Buffer, parts: () => readonly unknown[]): Identity["hashes"] {
+function once(compute: Identity["hashes"]): Identity["hashes"] {
   let hashes: ReturnType<Identity["hashes"]> | undefined;
   return () => {
-    hashes ??= hashesOf(body, parts());
+    hashes ??= compute();
     return hashes;
   };
 }
 
-function hashesOf(body: Buffer, parts: readonly unknown[]) {
+function hashesOf(body: Buffer, parts: readonly unknown[], hashArguments: HashArguments) {
   const { params } = parseExactly(body.toString("utf8")) as { params?: Record<string, unknown> };
   const { _meta, task, requestState, inputResponses, ...asked } = params ?? {};
-  const argumentsHash = sha256(canonical(asked));
+  const argumentsHash = hashArguments(canonical(asked));
   // The rounds of a call that asks for input (2026-07-28) are requests of their own under one key.
   const round = [requestState ?? null, inputResponses ?? null];
   // Without a key, other arguments are another call; with one, they are a mistake.

@@ -9,12 +9,15 @@ import type { OpenResponses } from "../policy/open-responses.ts";
 import { KeptCallStore, keptCallChannel } from "../read-model/kept-calls.ts";
 import type { ObserverParts } from "../record/observe.ts";
 import type { Announce } from "../workers/news.ts";
+import { answerForAbsent } from "./absent-client.ts";
 import { claimsUnavailable, otherCall, tooManyAnswered, tooManyTasks } from "./answer-repeat.ts";
+import type { HashArguments } from "./arguments-hash.ts";
 import { becomesTaskLater } from "./becomes-task.ts";
 import { endOf } from "./end-of-call.ts";
 import { Ends } from "./ends.ts";
+import { followStream } from "./follow-stream.ts";
 import { identityOf, resumed } from "./identity.ts";
-import { type Asked, type Ended, LiveCall, nameOf } from "./live-call.ts";
+import { type Asked, type Ended, type Forward, isDelivered, isSameCall, LiveCall, nameOf } from "./live-call.ts";
 import { RepeatNames } from "./repeat-names.ts";
 import { Repeats } from "./repeats.ts";
 import type { SealedResults } from "./sealed-results.ts";
@@ -26,14 +29,13 @@ import { createMemory, Unattended } from "./unattended.ts";
 const claimAfterMs = 1000;
 const stayAliveMs = 3000;
 const sweepMs = 10_000;
-/** Of the answers of all calls in this process that may be asked for again. */
-const maxAnswerBytes = 64 * 1024 * 1024;
 const storeWithinMs = 2000;
 
 export type KeptCallParts = ObserverParts & {
   readonly pool: Pool;
   readonly log: Logger;
   readonly results: SealedResults;
+  readonly hashArguments: HashArguments;
   /** Bytes of kept results of one project. */
   readonly quota: number;
   readonly share: number;
@@ -66,7 +68,7 @@ export class KeptCalls {
     this.#repeats = new Repeats({ ...parts, store: this.#store, ends: this.#ends });
     this.#names = new RepeatNames(() => this.#store.repeatNames());
     this.#unattended = new Unattended(parts.share);
-    this.#memory = createMemory(maxAnswerBytes * parts.share);
+    this.#memory = createMemory(parts.share);
   }
 
   /** Number of calls that run without their client. */
@@ -77,7 +79,7 @@ export class KeptCalls {
   /** `sweeps`: one process of a gateway looks for calls that others have left. Returns a function that ends it. */
   start(notifications: Notifications, { sweeps }: { readonly sweeps: boolean }): () => void {
     const every = (ms: number, work: () => Promise<unknown>) =>
-      this.#timers.push(setInterval(() => void work().catch(this.#onProblem), ms).unref());
+      this.#timers.push(setInterval(() => void work().catch(this.#ends.onProblem), ms).unref());
     every(stayAliveMs, async () => {
       const live = [...this.#live.values()].filter(({ claimed }) => claimed !== null);
       const canceled = live.length === 0 ? [] : await this.#store.stayAlive(live.map(({ row }) => row.id));
@@ -96,9 +98,9 @@ export class KeptCalls {
    *
    * @throws GatewayError
    */
-  run(admitted: Admitted, forward: () => Promise<Rest>, task: TaskOfCall | null = null): Promise<Rest> {
-    const identity = identityOf(admitted, task !== null);
-    return identity === null ? forward() : this.#run({ admitted, identity, task }, forward);
+  run(admitted: Admitted, forward: Forward, task: TaskOfCall | null = null): Promise<Rest> {
+    const identity = identityOf(admitted, { isTask: task !== null, hashArguments: this.#parts.hashArguments });
+    return identity === null ? forward(admitted) : this.#run({ admitted, identity, task }, forward);
   }
 
   /**
@@ -109,7 +111,7 @@ export class KeptCalls {
     admitted: Admitted,
     task: TaskOfCall,
     take: () => Promise<boolean>,
-  ): Promise<((forward: () => Promise<Rest>) => Promise<void>) | null> {
+  ): Promise<((forward: Forward) => Promise<void>) | null> {
     const live = this.#liveCall({ admitted, identity: resumed, task });
     if (this.#isStopping || !this.#unattended.hasRoomFor(live)) throw tooManyAnswered();
     live.claimed = Promise.resolve(true);
@@ -147,15 +149,15 @@ export class KeptCalls {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  async #run(asked: Asked, forward: () => Promise<Rest>): Promise<Rest> {
+  async #run(asked: Asked, forward: Forward): Promise<Rest> {
     const { admitted, identity, task } = asked;
     const name = nameOf(asked);
     const live = this.#live.get(name);
     if (live) {
-      const isSame = live.row.argumentsHash === identity.hashes().argumentsHash;
+      const isSame = isSameCall(live, identity);
       if (!isSame && identity.kind === "key") throw otherCall();
       // A client that uses an id for two calls at a time means both.
-      if (!isSame) return forward();
+      if (!isSame) return forward(admitted);
       live.isAwaited = true;
       if (await live.begun) return this.#repeats.join(admitted, live, task);
       return this.#run(asked, forward);
@@ -192,10 +194,11 @@ export class KeptCalls {
     });
   }
 
-  async #execute(live: LiveCall, forward: () => Promise<Rest>): Promise<Rest> {
+  async #execute(live: LiveCall, forward: Forward): Promise<Rest> {
     const { admitted, identity, task } = live;
     admitted.kept = live;
     live.begin();
+    live.forward = forward;
     // A result is kept as text.
     admitted.headers.splice(0, admitted.headers.length, ...withoutCompression(admitted.headers));
     if (admitted.session) admitted.session.onCanceled = () => live.cancel();
@@ -204,7 +207,8 @@ export class KeptCalls {
     const becoming = task?.isAskedFor === false && !live.isTask ? this.#later(live) : undefined;
     try {
       if (task?.isAskedFor && !live.isTask && !this.#becomesTask(live)) throw tooManyTasks();
-      const rest = await forward();
+      const rest = await forward(admitted);
+      if (live.isUnattended) await followStream(live);
       this.#ended(live, () => endOf(live));
       return rest;
     } catch (error) {
@@ -221,10 +225,9 @@ export class KeptCalls {
     const { task } = live;
     // A client that left without its task can't ask for it.
     if (!task || this.#isStopping || task.response.destroyed) return false;
-    if (!task.isAskedFor && !task.response.canDetach) return false;
-    if (!this.#unattended.hasRoomFor(live)) return false;
+    if ((!task.isAskedFor && !task.response.canDetach) || !this.#unattended.hasRoomFor(live)) return false;
     live.becomesTask();
-    task.give(live.row, (reason) => live.cut(reason));
+    task.give(live.row, live);
     return true;
   }
 
@@ -233,7 +236,7 @@ export class KeptCalls {
       mayBegin: () => live.task?.mayBegin() === true,
       claim: () => this.#store.claim(live.row),
       becomesTask: () => this.#becomesTask(live),
-      onProblem: this.#onProblem,
+      onProblem: this.#ends.onProblem,
     });
   }
 
@@ -253,9 +256,9 @@ export class KeptCalls {
     const { unattendedMinutes: minutes } = live.admitted.call.route;
     this.#unattended.enter(live);
     if (live.claimed === null) void this.#claimWhileRunning(live);
-    const cut = () =>
-      live.cut(`It still ran ${minutes} min after its client had left${live.isTask ? " it as a task" : ""}.`);
-    const timer = setTimeout(cut, minutes * 60_000).unref();
+    answerForAbsent(live);
+    const why = `It still ran ${minutes} min after its client had left${live.isTask ? " it as a task" : ""}.`;
+    const timer = setTimeout(() => live.cut(why), minutes * 60_000).unref();
     void live.ended.then(() => clearTimeout(timer));
   }
 
@@ -265,14 +268,14 @@ export class KeptCalls {
       live.claimed = this.#store.claim(live.row);
       return await live.claimed;
     } catch (error) {
-      this.#onProblem(error);
+      this.#ends.onProblem(error);
       throw claimsUnavailable();
     }
   }
 
   async #claimWhileRunning(live: LiveCall): Promise<void> {
     live.claimed ??= this.#store.claim(live.row).catch((error: unknown) => {
-      this.#onProblem(error);
+      this.#ends.onProblem(error);
       // Its end is stored all the same.
       return true;
     });
@@ -281,13 +284,7 @@ export class KeptCalls {
 
   /** Call it before its client has all of the answer. */
   #ended(live: LiveCall, endOfCall: () => Ended | null): void {
-    const { response } = live.admitted.call;
-    const delivered = new Promise<boolean>((resolve) => {
-      // Behind a portal, the response of a call without its client stays open.
-      if (live.isUnattended) resolve(false);
-      else if (response.destroyed) resolve(response.writableFinished);
-      else response.once("close", () => resolve(response.writableFinished));
-    });
+    const delivered = isDelivered(live);
     const store = async () => {
       const ended = endOfCall();
       live.finish(ended);
@@ -300,6 +297,4 @@ export class KeptCalls {
     // Until then a repeat finds it here.
     void live.stored.then(() => this.#live.delete(nameOf(live)));
   }
-
-  readonly #onProblem = (error: unknown): void => this.#ends.onProblem(error);
 }

@@ -1,3 +1,4 @@
+import type { Rest } from "../call/answer.ts";
 import type { Admitted, Keeping } from "../call/states.ts";
 import type { EndState, NewCall } from "../read-model/kept-calls.ts";
 import type { Identity } from "./identity.ts";
@@ -24,11 +25,30 @@ type Hooks = {
   readonly task: TaskOfCall | null;
 };
 
+/** Forwards a request to its server. */
+export type Forward = (admitted: Admitted) => Promise<Rest>;
+
 export type Asked = Pick<LiveCall, "admitted" | "identity" | "task">;
 
 /** By which a call is found in its process. */
 export const nameOf = ({ identity, admitted }: Asked): string =>
   identity.name ?? (identity.kind === "task" ? `task ${admitted.call.id}` : identity.hashes().claim);
+
+/** Whether a request that is found under the name of a call is the same call. */
+export function isSameCall({ row }: LiveCall, { kind, hashes }: Identity): boolean {
+  const { claim, argumentsHash } = hashes();
+  // A key's claim says nothing of the arguments. All others say all: two callers may have one session id of their server.
+  return kind === "key" ? row.argumentsHash === argumentsHash : row.claim === claim;
+}
+
+/** Whether a call's own client gets all of the answer. Ask before it has. */
+export function isDelivered({ isUnattended, admitted }: LiveCall): Promise<boolean> {
+  const { response } = admitted.call;
+  // Behind a portal, the response of a call without its client stays open.
+  if (isUnattended) return Promise.resolve(false);
+  if (response.destroyed) return Promise.resolve(response.writableFinished);
+  return new Promise((resolve) => response.once("close", () => resolve(response.writableFinished)));
+}
 
 /** A call that may be asked for again, while it runs in this process. */
 export class LiveCall implements Keeping {
@@ -40,6 +60,7 @@ export class LiveCall implements Keeping {
   #chunks: Buffer[] | null = [];
   #held = 0;
   #abort: (() => void) | null = null;
+  #onPiece: ((piece: Buffer) => void) | null = null;
   /** How it becomes a task; null: it doesn't. */
   readonly task: TaskOfCall | null;
   /** Its client has left. */
@@ -54,6 +75,10 @@ export class LiveCall implements Keeping {
   /** Why it was ended in the end; null: it wasn't. */
   cutReason: string | null = null;
   cancelAtServer: (() => Promise<unknown>) | null = null;
+  /** Its stream was resumed, as its server had ended it early. */
+  isFollowed = false;
+  /** Null before it is run. */
+  forward: Forward | null = null;
 
   /** Resolves once its end is stored, where it has to be. */
   stored: Promise<void> = Promise.resolve();
@@ -68,7 +93,7 @@ export class LiveCall implements Keeping {
   get row(): NewCall {
     const { call } = this.admitted;
     const { claim, argumentsHash } = this.identity.hashes();
-    const { projectId } = call.route;
+    const { projectId, keepResultsMinutes } = call.route;
     if (this.task?.row) return this.task.row;
     return {
       id: call.id,
@@ -77,6 +102,7 @@ export class LiveCall implements Keeping {
       argumentsHash,
       repeatName: this.identity.name,
       startedAt: new Date(call.time),
+      keepMs: keepResultsMinutes * 60_000,
       task: this.task,
     };
   }
@@ -109,6 +135,7 @@ export class LiveCall implements Keeping {
 
   push(piece: Buffer): void {
     if (this.isTask) this.task?.onPiece(piece);
+    else this.#onPiece?.(piece);
     if (this.#chunks === null) return;
     const isRoom = this.#held + piece.length <= maxAnswerBytes && this.#hooks.memory.take(piece.length);
     if (!isRoom) {
@@ -117,6 +144,39 @@ export class LiveCall implements Keeping {
     }
     this.#held += piece.length;
     this.#chunks.push(piece);
+  }
+
+  /** Its client has left: `onPiece` gets what its server sends from now on, as whole events. */
+  passPieces(onPiece: (piece: Buffer) => void): void {
+    this.#onPiece = onPiece;
+    const held = Buffer.concat(this.#chunks ?? []);
+    onPiece(held.subarray(endOfEvents(held)));
+  }
+
+  /** Canceled, or cut off. */
+  get isEnded(): boolean {
+    return this.isCanceled || this.cutReason !== null;
+  }
+
+  /** What ends it from now on. */
+  abortBy(abort: () => void): void {
+    this.#abort = abort;
+  }
+
+  /** What its server has answered so far; null: that is not held. */
+  get text(): string | null {
+    return this.#chunks && Buffer.concat(this.#chunks, this.#held).toString("utf8");
+  }
+
+  /** Forgets the beginning of an event that broke off: its server sends it again. Returns the events. */
+  takeWholeEvents(): string {
+    const held = Buffer.concat(this.#chunks ?? [], this.#held);
+    const whole = held.subarray(0, endOfEvents(held));
+    this.#hooks.memory.give(held.length - whole.length);
+    this.#held = whole.length;
+    this.#chunks = [whole];
+    if (whole.length < held.length) this.task?.onPiece(Buffer.from("\n\n"));
+    return whole.toString("utf8");
   }
 
   /** The answer's bytes; null: there was no room for them. */
@@ -157,4 +217,10 @@ export class LiveCall implements Keeping {
     this.#held = 0;
     this.#chunks = null;
   }
+}
+
+/** Where the last whole event of a stream ends. */
+function endOfEvents(bytes: Buffer): number {
+  const ends = ["\n\n", "\r\n\r\n"].filter((end) => bytes.includes(end));
+  return Math.max(0, ...ends.map((end) => bytes.lastIndexOf(end) + end.length));
 }

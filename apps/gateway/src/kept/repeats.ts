@@ -4,6 +4,7 @@ import type { Admitted } from "../call/states.ts";
 import type { KeptCallStore, StoredCall } from "../read-model/kept-calls.ts";
 import type { ObserverParts } from "../record/observe.ts";
 import { answerRepeat, claimsUnavailable, endOfStored, notRun, otherCall, type Repeated } from "./answer-repeat.ts";
+import { hasOtherArguments } from "./arguments-hash.ts";
 import type { Ends } from "./ends.ts";
 import type { Identity } from "./identity.ts";
 import type { LiveCall } from "./live-call.ts";
@@ -48,7 +49,7 @@ export class Repeats {
     admitted: Admitted,
     { identity, stored, task }: { identity: Identity; stored: StoredCall; task: TaskOfCall | null },
   ): Promise<Rest> {
-    if (stored.argumentsHash !== identity.hashes().argumentsHash) throw otherCall();
+    if (hasOtherArguments(stored.argumentsHash, identity.hashes().argumentsHash)) throw otherCall();
     const isOpen = stored.state === "running" || stored.state === "asking";
     if (task && (task.isAskedFor || isOpen)) return task.repeat(admitted, stored);
     const { store, ends } = this.#parts;

@@ -7,6 +7,9 @@ import type { TaskResponse } from "./task-response.ts";
 /** What a client gets of a call that becomes a task. */
 export type TaskRow = Pick<NewCall, "id" | "startedAt">;
 
+/** A task while it runs in this process. `cut`: ends it, for a reason in words. */
+export type RunningTask = { cut(reason: string): void; readonly ended: Promise<unknown> };
+
 /** How a call becomes a task: whose it is, and what its client gets in place of the result. */
 export interface TaskOfCall extends TaskRowOfCall {
   /** The client asks for a task, so it gets one before the call is sent; else if the call lasts. */
@@ -16,8 +19,8 @@ export interface TaskOfCall extends TaskRowOfCall {
   readonly response: TaskResponse;
   /** False: it may be a task of its server's own. */
   mayBegin(): boolean;
-  /** Answers the client with the task. `cut`: ends the call, for a reason in words. */
-  give(row: TaskRow, cut: (reason: string) => void): void;
+  /** Answers the client with the task. */
+  give(row: TaskRow, running: RunningTask): void;
   /** Answers a request that repeats the call. */
   repeat(admitted: Admitted, row: TaskRow): Promise<Rest>;
   /** A piece of the server's answer, once it is a task. */

@@ -4,6 +4,8 @@ import type { LiveCall, Memory } from "./live-call.ts";
 /** Calls without their client, tasks among them, all servers together, and of one. */
 const maxCalls = 1000;
 const maxCallsOfProject = 100;
+/** Bytes of the answers of all calls that may be asked for again. */
+const maxAnswerBytes = 64 * 1024 * 1024;
 /** Bytes of their requests. */
 const maxBytes = 64 * 1024 * 1024;
 
@@ -24,7 +26,8 @@ export class Unattended {
   hasRoomFor({ admitted }: LiveCall): boolean {
     const { all } = this.#use;
     const ofProject = this.#use.of(admitted.call.route.projectId);
-    if (all.requests >= maxCalls * this.#share || ofProject.requests >= maxCallsOfProject) return false;
+    const mostOfProject = Math.ceil(maxCallsOfProject * this.#share);
+    if (all.requests >= maxCalls * this.#share || ofProject.requests >= mostOfProject) return false;
     return all.bytes + admitted.bodyBytes <= maxBytes * this.#share;
   }
 
@@ -36,8 +39,9 @@ export class Unattended {
   }
 }
 
-/** What the calls of a process may hold of their answers, bytes. */
-export function createMemory(bytes: number): Memory {
+/** What the calls of a process may hold of their answers. `share`: this process's share of the bound. */
+export function createMemory(share: number): Memory {
+  const bytes = maxAnswerBytes * share;
   let held = 0;
   return {
     take(more) {

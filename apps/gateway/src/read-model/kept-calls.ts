@@ -11,6 +11,8 @@ export type NewCall = {
   readonly argumentsHash: string;
   readonly repeatName: string | null;
   readonly startedAt: Date;
+  /** How long the server that it is for keeps results; through a portal, that is not the call's project. */
+  readonly keepMs: number;
   /** Null: it is no task. */
   readonly task: TaskRowOfCall | null;
 };
@@ -45,26 +47,36 @@ type Ended = {
   readonly state: EndState;
   readonly known: string | null;
   readonly isFailed: boolean;
+  /** False: its client got none, so it is in no list, unless somebody else has it as one. */
+  readonly isTask: boolean;
   readonly keepMs: number;
 };
 type Result = { readonly sealed: string; readonly bytes: number };
 
 const aliveSeconds = 10;
+/**
+ * While the database was unavailable, no gateway could say that it is alive: after a start of the database, each has as
+ * long for it as between two times.
+ */
+const isDead = `alive_until <= now() AND pg_postmaster_start_time() <= now() - interval '${aliveSeconds} seconds'`;
+/** A column of a read: false for a running call whose gateway has ended. */
+export const isAlive = `NOT (state = 'running' AND ${isDead}) AS "isAlive"`;
 const channel = "towpath_kept_call";
 /** Kept names at the start of a gateway; beyond, it learns of later ones only. */
 const maxNames = 100_000;
 
 const inserted = `INSERT INTO kept_call (id, project_id, claim, arguments_hash, repeat_name, state, started_at, alive_until,
-    task_owner, task_keep_ms, member_id, member_tool)
-  VALUES ($1, $2, $3, $4, $5, 'running', $6, now() + interval '${aliveSeconds} seconds', $7, $8, $9, $10)`;
+    keep_ms, task_owner, task_keep_ms, member_id, member_tool)
+  VALUES ($1, $2, $3, $4, $5, 'running', $6, now() + interval '${aliveSeconds} seconds', $7, $8, $9, $10, $11)`;
 
-const valuesOf = ({ id, projectId, claim, argumentsHash, repeatName, startedAt, task }: NewCall) => [
+const valuesOf = ({ id, projectId, claim, argumentsHash, repeatName, startedAt, keepMs, task }: NewCall) => [
   id,
   projectId,
   claim,
   argumentsHash,
   repeatName,
   startedAt,
+  keepMs,
   task?.owner ?? null,
   task?.keepMs ?? null,
   task?.member?.projectId ?? null,
@@ -85,7 +97,7 @@ export class KeptCallStore {
       SELECT CASE WHEN repeat_name IS NOT NULL THEN pg_notify('${channel}', repeat_name) END FROM claimed`;
     if ((await this.#pool.query(text, valuesOf(call))).rowCount === 1) return true;
     const { rowCount } = await this.#pool.query(
-      "UPDATE kept_call SET claim = NULL WHERE claim = $1 AND expires_at <= now()",
+      "UPDATE kept_call SET claim = NULL, arguments_hash = '' WHERE claim = $1 AND expires_at <= now()",
       [call.claim],
     );
     return rowCount === 1 ? this.claim(call) : false;
@@ -96,7 +108,7 @@ export class KeptCallStore {
     const { rows } = await this.#pool.query<StoredCall>(
       `SELECT kept.id, arguments_hash AS "argumentsHash", state, known, started_at AS "startedAt",
          ended_at AS "endedAt", kept.expires_at AS "expiresAt", sealed,
-         state <> 'running' OR alive_until > now() AS "isAlive"
+         ${isAlive}
        FROM kept_call kept LEFT JOIN kept_result result ON result.call_id = kept.id
        WHERE claim = $1 AND (kept.expires_at IS NULL OR kept.expires_at > now())`,
       [claim],
@@ -137,7 +149,7 @@ export class KeptCallStore {
    */
   async end(
     call: NewCall,
-    { state, known, isFailed, keepMs }: Ended,
+    { state, known, isFailed, isTask, keepMs }: Ended,
     result: Result | null,
     quota: number,
   ): Promise<void> {
@@ -148,9 +160,11 @@ export class KeptCallStore {
       await client.query(`${inserted} ON CONFLICT DO NOTHING`, valuesOf(call));
       const { rows } = await client.query<{ expires_at: Date }>(
         `UPDATE kept_call SET state = $2, known = $3, ended_at = now(), alive_until = NULL,
-           expires_at = now() + make_interval(secs => $4 / 1000.0), is_failed = $5
+           expires_at = now() + make_interval(secs => $4 / 1000.0), is_failed = $5,
+           task_owner = CASE WHEN $6 OR is_awaited THEN task_owner END,
+           task_keep_ms = CASE WHEN $6 OR is_awaited THEN task_keep_ms END
          WHERE id = $1 AND state IN ('running', 'unknown') RETURNING expires_at`,
-        [call.id, result !== null && !isKept ? "dropped" : state, known, keepMs, isFailed],
+        [call.id, result !== null && !isKept ? "dropped" : state, known, keepMs, isFailed, isTask],
       );
       if (isKept && rows[0]) {
         await client.query(
@@ -179,11 +193,19 @@ export class KeptCallStore {
     );
   }
 
-  /** The calls are under way in this process. Returns those that were canceled elsewhere. */
+  /**
+   * The calls are under way in this process. Those that counted as unknown, as this process couldn't say so for a while,
+   * run again, so that their claims don't end. Returns those that were canceled elsewhere.
+   */
   async stayAlive(ids: readonly string[]): Promise<string[]> {
+    // One that this process has just ended as unknown has no time any more.
     const { rows } = await this.#pool.query<{ id: string; state: string }>(
-      `UPDATE kept_call SET alive_until = now() + interval '${aliveSeconds} seconds' WHERE id = ANY ($1)
-       RETURNING id, state`,
+      `UPDATE kept_call SET alive_until = now() + interval '${aliveSeconds} seconds',
+         state = CASE state WHEN 'unknown' THEN 'running' ELSE state END,
+         known = CASE state WHEN 'unknown' THEN NULL ELSE known END,
+         ended_at = CASE state WHEN 'unknown' THEN NULL ELSE ended_at END,
+         expires_at = CASE state WHEN 'unknown' THEN NULL ELSE expires_at END
+       WHERE id = ANY ($1) AND alive_until IS NOT NULL RETURNING id, state`,
       [ids],
     );
     return rows.filter(({ state }) => state === "canceled").map(({ id }) => id);
@@ -202,11 +224,14 @@ export class KeptCallStore {
   async sweep(): Promise<void> {
     await this.#pool.query(
       `UPDATE kept_call SET state = 'unknown', ended_at = alive_until, known = $1,
-         expires_at = now() + make_interval(mins => greatest(project.keep_results_minutes, 1))
-       FROM project WHERE project.id = kept_call.project_id AND state = 'running' AND alive_until <= now()`,
+         expires_at = now() +
+           make_interval(secs => coalesce(keep_ms / 1000.0, 60 * greatest(project.keep_results_minutes, 1)))
+       FROM project WHERE project.id = kept_call.project_id AND state = 'running' AND ${isDead}`,
       ["The gateway that had sent it ended before the server answered."],
     );
-    await this.#pool.query("UPDATE kept_call SET claim = NULL WHERE claim IS NOT NULL AND expires_at <= now()");
+    await this.#pool.query(
+      "UPDATE kept_call SET claim = NULL, arguments_hash = '' WHERE claim IS NOT NULL AND expires_at <= now()",
+    );
   }
 
   /** Names of calls without a key that may be repeated. */
@@ -223,8 +248,8 @@ export const keptCallChannel = channel;
 
 type Room = { readonly projectId: string; readonly bytes: number; readonly quota: number };
 
-/** False: the project's results that nobody has fetched leave no room. */
-async function makeRoom(client: { query: Pool["query"] }, { projectId, bytes, quota }: Room): Promise<boolean> {
+/** In a transaction. False: the project's results that nobody has fetched leave no room. */
+export async function makeRoom(client: { query: Pool["query"] }, { projectId, bytes, quota }: Room): Promise<boolean> {
   if (bytes > quota) return false;
   // Several calls of a project may end at once.
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`kept results of ${projectId}`]);

@@ -70,6 +70,8 @@ export const routeSchema = z.object({
   domains: z.array(z.string()).default([]),
   organizationId: z.uuid(),
   projectId: z.uuid(),
+  /** The branch whose deployments it leads to; null for other targets. Snapshots of earlier versions lack it. */
+  branchId: z.uuid().nullable().default(null),
   target: targetSchema,
   authMode: z.enum(["passthrough", "towpath-cloud", "towpath-public"]),
   capturePayloads: z.boolean(),
@@ -207,6 +209,7 @@ const projectRoutes = (where: string) => `SELECT project_id, md5(routes::text) A
 const routesQuery = `
   SELECT address.label, address.labels,
     CASE WHEN address.label = lower(project.name) THEN coalesce(own.names, '{}') ELSE '{}' END AS domains, project.organization_id AS "organizationId", project.id AS "projectId",
+    route.branch_id AS "branchId",
     json_build_object('kind', route.target_kind, 'deploymentId', route.deployment_id,
       'externalServerId', route.external_server_id, 'portalId', route.portal_id, 'url', external.url,
       'credential', CASE WHEN external.credential_ciphertext IS NOT NULL THEN json_build_object(

@@ -6,13 +6,14 @@ import { PendingCalls } from "./pending-calls.ts";
 afterEach(() => vi.useRealTimers());
 
 /** A legacy call as far as PendingCalls looks at it. */
-function callOf(session: string, id: number, isInterrupted = false): Admitted {
+function callOf(session: string, id: number, { isInterrupted = false, principal = "ada" } = {}): Admitted {
   const message = { kind: "request", id, cancels: null };
   const answer = new Answer(null);
   if (isInterrupted) answer.peek = { resumable: true, answers: [] } as never;
   return {
     call: { request: { headers: {} } },
     received: { answer, route: {} },
+    principal: { id: principal },
     body: Buffer.alloc(0),
     session: { key: session, canceled: null, onCanceled: null, resumes: null, resumedAnswer: null },
     peek: { ...message, messages: [message] },
@@ -24,7 +25,7 @@ function setUp() {
   const canceledElsewhere: unknown[] = [];
   const calls = new PendingCalls({
     onSettled: (call) => settled.push(call),
-    cancelElsewhere: async (...canceled) => canceledElsewhere.push(canceled),
+    cancelElsewhere: async (canceled) => canceledElsewhere.push(canceled),
     share: 1,
   });
   return { settled, canceledElsewhere, calls };
@@ -32,7 +33,7 @@ function setUp() {
 
 test("GW-7 a call is forgotten however forwarding ends, also by an unexpected error", async () => {
   const { calls, settled } = setUp();
-  const failing = calls.track(callOf("s", 1, true), async () => {
+  const failing = calls.track(callOf("s", 1, { isInterrupted: true }), async () => {
     expect(calls.size).toBe(1);
     throw new TypeError("a bug");
   });
@@ -44,11 +45,11 @@ test("GW-7 a call is forgotten however forwarding ends, also by an unexpected er
 test("GW-7 a call whose stream ended early waits for its answer for a while, then its row is written", async () => {
   vi.useFakeTimers();
   const { calls, settled } = setUp();
-  const call = callOf("s", 1, true);
+  const call = callOf("s", 1, { isInterrupted: true });
   expect(await calls.track(call, async () => "over")).toMatchObject({ isAwaited: true });
   expect([calls.size, settled]).toEqual([1, []]);
   // It can still be canceled.
-  expect(calls.cancel("s", 1)).toBe(true);
+  expect(calls.cancel({ principal: "ada", session: "s", requestId: 1 })).toBe(true);
   vi.advanceTimersByTime(60_000);
   expect(calls.size).toBe(0);
   expect(settled.map(({ received }) => received)).toEqual([call.received]);
@@ -69,5 +70,18 @@ test("GW-7 a cancellation is announced for another process's call, but not for t
     return "over";
   });
   expect(call.session?.canceled).toEqual(new Set([1]));
-  expect(canceledElsewhere).toEqual([["s", 2]]);
+  expect(canceledElsewhere).toEqual([{ principal: "ada", session: "s", requestId: 2 }]);
+});
+
+test("GW-7 two principals to whom a server gave one session id don't cancel each other's calls", async () => {
+  const { calls } = setUp();
+  const [ada, bob] = [callOf("s", 1), callOf("s", 1, { principal: "bob" })];
+  await calls.track(ada, async () => {
+    await calls.track(bob, async () => {
+      calls.cancel({ principal: "ada", session: "s", requestId: 1 });
+      return "over";
+    });
+    return "over";
+  });
+  expect([ada.session?.canceled, bob.session?.canceled]).toEqual([new Set([1]), null]);
 });

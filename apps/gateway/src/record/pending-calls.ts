@@ -7,8 +7,15 @@ import { captureBytes } from "./redact.ts";
 const resumeWithinMs = 30_000;
 const maxHeld = 2000;
 
+/** A call that its client cancels. A server may give several principals the same session id, so that isn't enough. */
+export type CanceledCall = {
+  readonly principal: string;
+  readonly session: string;
+  readonly requestId: string | number;
+};
+
 /** Cancels a call in any process; resolves once those that may forward it have been asked. */
-type CancelElsewhere = (session: string, requestId: string | number) => Promise<unknown>;
+type CancelElsewhere = (canceled: CanceledCall) => Promise<unknown>;
 
 /**
  * Legacy calls without an answer, by session. Another request may decide how one ends: a client cancels by a message,
@@ -41,7 +48,7 @@ export class PendingCalls {
     let isAwaited = false;
     try {
       // Before it is forwarded: the server may end the canceled call at once.
-      if (call.session) await this.#announceCancels(call.session.key, call);
+      if (call.session) await this.#announceCancels(call);
       const rest = await forward();
       isAwaited = mayBeResumed(call);
       return { rest, isAwaited };
@@ -55,11 +62,11 @@ export class PendingCalls {
   }
 
   /** A client has canceled a call. False if it is unknown here. */
-  cancel(session: string, requestId: string | number): boolean {
-    const call = this.#byId.get(keyOf(session, requestId));
+  cancel(canceled: CanceledCall): boolean {
+    const call = this.#byId.get(keyOf(canceled));
     if (!call?.session) return false;
     call.session.canceled ??= new Set();
-    call.session.canceled.add(requestId);
+    call.session.canceled.add(canceled.requestId);
     call.session.onCanceled?.();
     return true;
   }
@@ -82,19 +89,20 @@ export class PendingCalls {
   }
 
   #enter(call: Admitted): void {
-    const { session, peek } = call;
+    const { session } = call;
     if (!session) return;
     for (const key of keysOf(call)) this.#byId.set(key, call);
-    for (const { cancels } of peek.messages) if (cancels !== null) this.cancel(session.key, cancels);
+    for (const canceled of canceledBy(call)) this.cancel(canceled);
     if (headerOf(call.call.request, "last-event-id") === undefined) return;
-    session.resumes = [...this.#held.keys()].filter((held) => held.session?.key === session.key);
+    session.resumes = [...this.#held.keys()].filter(
+      (held) => held.session?.key === session.key && held.principal.id === call.principal.id,
+    );
     for (const held of session.resumes) clearTimeout(this.#held.get(held));
   }
 
-  async #announceCancels(session: string, { peek }: Admitted): Promise<void> {
-    for (const { cancels } of peek.messages) {
-      if (cancels !== null && !this.#byId.has(keyOf(session, cancels))) await this.#cancelElsewhere(session, cancels);
-    }
+  async #announceCancels(call: Admitted): Promise<void> {
+    for (const canceled of canceledBy(call))
+      if (!this.#byId.has(keyOf(canceled))) await this.#cancelElsewhere(canceled);
   }
 
   #holdCall({ received, principal, body, bodyBytes, peek, session, deploymentId }: Admitted): void {
@@ -141,11 +149,21 @@ function mayBeResumed({ peek, session, received: { answer } }: Admitted): boolea
   return answer.peek?.resumable === true && answer.peek.answers.length === 0;
 }
 
-function keysOf({ session, peek }: Pick<HeldCall, "session" | "peek">): string[] {
+type OfSession = Pick<HeldCall, "session" | "peek" | "principal">;
+
+function canceledBy({ session, peek, principal }: OfSession): CanceledCall[] {
   if (session === null) return [];
-  return peek.messages.flatMap(({ kind, id }) => (kind === "request" && id !== null ? [keyOf(session.key, id)] : []));
+  return peek.messages.flatMap(({ cancels: requestId }) =>
+    requestId === null ? [] : [{ principal: principal.id, session: session.key, requestId }],
+  );
 }
 
-function keyOf(session: string, id: string | number): string {
-  return `${session} ${typeof id} ${id}`;
+function keysOf({ session, peek, principal }: OfSession): string[] {
+  if (session === null) return [];
+  return peek.messages.flatMap(({ kind, id }) =>
+    kind === "request" && id !== null ? [keyOf({ principal: principal.id, session: session.key, requestId: id })] : [],
+  );
 }
+
+const keyOf = ({ principal, session, requestId }: CanceledCall): string =>
+  `${principal} ${session} ${typeof requestId} ${requestId}`;

@@ -5,7 +5,7 @@ import { headerOf } from "../forward/headers.ts";
 import { lookMs } from "../kept/repeats.ts";
 import type { Message } from "../portal/messages-in.ts";
 import type { StoredTask } from "../read-model/kept-tasks.ts";
-import { questionsIn, storeQuestions } from "./questions.ts";
+import { HeldQuestions } from "./questions.ts";
 import { ofTask } from "./server-requests.ts";
 import { type Found, whenFetched } from "./serving.ts";
 import { endWithoutResult } from "./task-view.ts";
@@ -32,11 +32,11 @@ export async function awaitResult(found: Found): Promise<Rest> {
   const begunAt = performance.now();
   let commentAt = begunAt + quietMs;
   let task: StoredTask = found.task;
+  const held = new HeldQuestions(parts, admitted);
   for (let at = 0; task.state === "running" && !response.destroyed; at++) {
-    if (isStreamed && task.sealed !== null && (await parts.store.takeAsked(task.id, task.sealed))) {
-      const questions = questionsIn(parts.results.open(task.id, admitted, task.sealed));
-      await passOn(found, questions, (question) => opened().send(question));
-    } else if (isStreamed && performance.now() >= commentAt) {
+    const questions = isStreamed ? await held.take(task) : [];
+    for (const question of questions) if (!response.destroyed) await opened().send(question);
+    if (isStreamed && questions.length === 0 && performance.now() >= commentAt) {
       commentAt = performance.now() + commentMs;
       await opened().write(": the task is still under way\n\n");
     }
@@ -51,6 +51,7 @@ export async function awaitResult(found: Found): Promise<Rest> {
   }
   const { answer } = admitted.received;
   if (response.destroyed) {
+    await held.release();
     answer.end = "client-closed";
     return "over";
   }
@@ -62,24 +63,6 @@ export async function awaitResult(found: Found): Promise<Rest> {
   answer.peek = null;
   whenFetched({ ...found, task });
   return rest;
-}
-
-/** Passes on what this request took for its client: whoever asks next gets what the client left before it came. */
-async function passOn(
-  { parts, admitted, task }: Found,
-  questions: readonly Message[],
-  send: (question: Message) => Promise<void>,
-): Promise<void> {
-  const { response } = admitted.call;
-  let sent = 0;
-  for (const question of questions) {
-    if (!response.destroyed) await send(question);
-    if (response.destroyed) break;
-    sent++;
-  }
-  const { projectId } = admitted.owner;
-  const left = { questions: questions.slice(sent), isFirst: true };
-  if (left.questions.length > 0) await storeQuestions(parts, { callId: task.id, projectId, admitted }, left);
 }
 
 function endOf({ parts, admitted }: Found, task: StoredTask, taskId: string): Message {

@@ -8,6 +8,7 @@ const maxPending = 100;
 
 /** Writes messages of the gateway's own into a server's stream, between two of its events. */
 export class NoticeWriter implements Keeping {
+  readonly isUnattended = false;
   readonly cancelAtServer = null;
   readonly #recorder: Pick<Recorder, "onPersisted">;
   readonly #admitted: Admitted;

@@ -2,6 +2,7 @@ import type { Rest } from "../call/answer.ts";
 import { reply } from "../call/reply.ts";
 import type { Admitted } from "../call/states.ts";
 import { GatewayError } from "../gateway-error.ts";
+import { noRoomForAnswers } from "../kept/answer-repeat.ts";
 import type { Message } from "../portal/messages-in.ts";
 import { checkModern, membersOf, parsePortalMessage } from "../portal/portal-request.ts";
 import type { StoredTask, TaskCursor } from "../read-model/kept-tasks.ts";
@@ -86,12 +87,15 @@ async function updateTask(found: Found): Promise<Rest> {
     const next = answered(asking, membersOf(message.params.inputResponses));
     if (JSON.stringify(next).length > maxAskingBytes) return refuse(admitted, { code: -32602, message: tooLarge });
     const isWhole = Object.keys(openQuestions(next)).length === 0;
-    const isFirst = isWhole
-      ? await goOn({ ...found, task }, next, sealed)
-      : await store.answer(id, sealed, results.seal(id, admitted, next).sealed);
-    if (isFirst) break;
+    const { projectId } = admitted.owner;
+    if (isWhole && (await goOn({ ...found, task }, next, sealed))) break;
+    const stored = isWhole
+      ? "changed"
+      : await store.answer({ id, projectId }, sealed, results.seal(id, admitted, next).sealed);
+    if (stored === "no room") throw noRoomForAnswers();
+    if (stored === "stored") break;
     // Another request was faster, with answers to other questions perhaps.
-    task = await store.find(id, admitted.owner.projectId);
+    task = await store.find(id, projectId);
   }
   return answer(admitted, { ...complete });
 }
@@ -115,6 +119,7 @@ async function goOn(
     argumentsHash,
     repeatName: null,
     startedAt,
+    keepMs,
     task: { owner: null, keepMs, member },
   };
   const next = parts.taskFor(row, asking.round);

@@ -42,6 +42,13 @@ export function streamEraOf(admitted: Admitted): TaskEra | null {
   return (session?.session.protocolVersion ?? "") >= firstVersionWithTasks ? "legacy" : null;
 }
 
+/** Whether a message answers what a server has asked its client, which may be a task's question of 2025-11-25. */
+export function mayAnswerTask(admitted: Admitted): boolean {
+  const { peek, session } = admitted;
+  if (session === null || peek.kind !== "response" || peek.id === null || peek.era !== "legacy") return false;
+  return isKeeping(admitted) && (session.session.protocolVersion ?? "") >= firstVersionWithTasks;
+}
+
 /** What offers tasks, or doesn't: a deployment, an external server or a portal. */
 export function serverIdOf({ call, deploymentId }: Admitted): string | null {
   const { target } = call.route;

@@ -55,8 +55,8 @@ export class TaskNotices {
   /** Returns a function that ends it. */
   start(notifications: Notifications): () => void {
     return notifications.subscribe({ channel: taskChannel }, (changed) => {
-      const [callId, owner = ""] = changed?.split(" ") ?? [];
-      if (callId !== undefined) this.#publish(callId, owner);
+      const [callId, owner = "", running] = changed?.split(" ") ?? [];
+      if (callId !== undefined) this.#publish(callId, owner, running);
     });
   }
 
@@ -95,14 +95,15 @@ export class TaskNotices {
     };
   }
 
-  /** One after the other, so that an earlier state doesn't arrive later. */
-  #publish(callId: string, owner: string): void {
+  /** One after the other, so that an earlier state doesn't arrive later. `running`: as it was then, if it ran. */
+  #publish(callId: string, owner: string, running?: string): void {
     if (!this.#subscribers.has(callId) && !this.#subscribers.has(owner)) return;
     this.#last = this.#last
       .then(async () => {
         const all = [callId, owner].flatMap((key) => [...(this.#subscribers.get(key) ?? [])]);
         const [first] = all;
-        const task = first && (await this.#parts.store.find(callId, first.admitted.owner.projectId));
+        const found = first && (await this.#parts.store.find(callId, first.admitted.owner.projectId));
+        const task = found && running !== undefined ? whileRunning(found, running === "asks") : found;
         if (task) for (const each of all) await this.#notify(each, task);
       })
       .catch((error: unknown) => this.#parts.log.warn({ err: error }, "clients can't be notified of a task"));
@@ -116,4 +117,10 @@ export class TaskNotices {
     const method = era === "legacy" ? "notifications/tasks/status" : "notifications/tasks";
     send({ jsonrpc: "2.0", method, params: { ...view, ...about } });
   }
+}
+
+/** A task as it was before its end. */
+function whileRunning(task: StoredTask, asks: boolean): StoredTask {
+  const ended = { known: null, endedAt: null, expiresAt: null, isFailed: false };
+  return { ...task, ...ended, state: "running", sealed: asks ? "" : null, isTaken: false };
 }

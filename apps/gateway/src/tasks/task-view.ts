@@ -10,7 +10,7 @@ type Status = "working" | "input_required" | "completed" | "failed" | "cancelled
 export function viewOf(
   era: TaskEra,
   taskId: string,
-  task: Pick<StoredTask, "state" | "known" | "startedAt" | "endedAt" | "expiresAt" | "isFailed" | "keepMs" | "sealed">,
+  task: Pick<StoredTask, "startedAt" | "endedAt" | "expiresAt" | "keepMs"> & Ended,
 ): Message {
   const { startedAt, endedAt, expiresAt, keepMs } = task;
   // A result is kept for so long after the call has ended.
@@ -26,12 +26,12 @@ export function viewOf(
   };
 }
 
-type Ended = Pick<StoredTask, "state" | "isFailed" | "sealed" | "known">;
+type Ended = Pick<StoredTask, "state" | "isFailed" | "sealed" | "isTaken" | "known">;
 
-function statusOf(era: TaskEra, { state, isFailed, sealed }: Ended): Status {
+function statusOf(era: TaskEra, { state, isFailed, sealed, isTaken }: Ended): Status {
   switch (state) {
     case "running":
-      return sealed === null ? "working" : "input_required";
+      return sealed === null || isTaken ? "working" : "input_required";
     case "asking":
       return "input_required";
     case "canceled":
@@ -82,7 +82,14 @@ export function created(
   taskId: string,
   { startedAt, keepMs }: { startedAt: Date; keepMs: number },
 ): Message {
-  const begun = { state: "running", known: null, endedAt: null, isFailed: false, sealed: null } as const;
+  const begun = {
+    state: "running",
+    known: null,
+    endedAt: null,
+    isFailed: false,
+    sealed: null,
+    isTaken: false,
+  } as const;
   const expiresAt = new Date(startedAt.getTime() + keepMs);
   const task = viewOf(era, taskId, { ...begun, startedAt, keepMs, expiresAt });
   return era === "legacy" ? { task } : { ...task, resultType: "task" };

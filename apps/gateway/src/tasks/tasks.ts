@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseExactly } from "@towpath/mcp/peek";
 import type { Logger } from "pino";
 import type { Rest } from "../call/answer.ts";
@@ -8,6 +7,7 @@ import { sessionIdHeader, withoutCompression } from "../forward/headers.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { notRun } from "../kept/answer-repeat.ts";
 import type { KeptCalls } from "../kept/kept-calls.ts";
+import type { Forward } from "../kept/live-call.ts";
 import type { SealedResults } from "../kept/sealed-results.ts";
 import type { TaskOfCall, TaskRow } from "../kept/task-of-call.ts";
 import { TaskResponse } from "../kept/task-response.ts";
@@ -23,17 +23,15 @@ import { requestIdHeader } from "../record/request-id.ts";
 import { askingOf } from "./asking.ts";
 import { addCapability, addTaskSupport, type ChangeAnswer } from "./offers.ts";
 import { ownRequest } from "./own-request.ts";
-import { keepQuestions } from "./questions.ts";
+import { keepQuestions, removeAnswered } from "./questions.ts";
 import { isOfTasks, serveTask } from "./serve-task.ts";
-import { streamEraOf, type TaskEra, taskEraOf } from "./task-era.ts";
+import { mayAnswerTask, streamEraOf, type TaskEra, taskEraOf } from "./task-era.ts";
 import { listOwnerOf, type TaskIds } from "./task-ids.ts";
 import type { TaskNotices } from "./task-notices.ts";
 import { forwardStream } from "./task-streams.ts";
 import { TaskSupport } from "./task-support.ts";
 import { created } from "./task-view.ts";
-
-/** A server that doesn't answer is left alone. */
-const tellWithinMs = 1000;
+import { tellServer } from "./tell-server.ts";
 
 export type TaskParts = ObserverParts & {
   readonly log: Logger;
@@ -44,9 +42,6 @@ export type TaskParts = ObserverParts & {
   readonly ids: TaskIds;
   readonly reach: PortalReach;
 };
-
-/** Forwards a request to its server. */
-export type Forward = (admitted: Admitted) => Promise<Rest>;
 
 /**
  * Tasks for servers that don't offer them (CAP-2, decision 090): a claim and its row hold state and result. Calls through
@@ -64,6 +59,7 @@ export class Tasks {
   /** Runs an admitted request: a call that becomes a task, a question about one, or any other. @throws GatewayError */
   run(admitted: Admitted, forward: Forward): Promise<Rest> {
     if (admitted.call.portal !== null) return this.#forPortal(admitted, forward);
+    if (mayAnswerTask(admitted)) return this.#answer(admitted, forward);
     const era = taskEraOf(admitted);
     if (isOfPortal(admitted)) return this.#throughPortal(admitted, era, forward);
     if (era !== null) return this.#run({ admitted, era, forward, member: null });
@@ -71,8 +67,20 @@ export class Tasks {
     return streamEra === null ? this.#plainly(admitted, forward) : this.#stream({ admitted, era: streamEra, forward });
   }
 
+  /** The server has the answer once it accepts it: until then, the client may be asked again. */
+  async #answer(admitted: Admitted, forward: Forward): Promise<Rest> {
+    const rest = await forward(admitted);
+    const { received } = admitted;
+    if (received.answer.status < 400) {
+      removeAnswered(this.#parts, admitted).catch((error: unknown) => {
+        this.#parts.log.warn({ err: error }, "a task's question stays, although it was answered");
+      });
+    }
+    return rest;
+  }
+
   #plainly(admitted: Admitted, forward: Forward): Promise<Rest> {
-    return this.#parts.keptCalls.run(admitted, () => forward(admitted));
+    return this.#parts.keptCalls.run(admitted, forward);
   }
 
   async #run(asked: Asked): Promise<Rest> {
@@ -172,7 +180,7 @@ export class Tasks {
     if (isOfPortal(admitted)) task.response.goesOn = (abort) => own.kept?.goesOn(abort) ?? false;
     const { answer } = admitted.received;
     try {
-      return await this.#parts.keptCalls.run(own, () => forward(own), task);
+      return await this.#parts.keptCalls.run(own, forward, task);
     } catch (error) {
       // Its client has a task, which says why.
       if (!task.response.isDetached) throw error;
@@ -200,9 +208,9 @@ export class Tasks {
       mayBegin: () => !isOfPortal(admitted) || admitted.received.answer.passedOn?.isNoTask === true,
       row,
       response,
-      give: (given, cut) => {
+      give: (given, running) => {
         const taskId = ids.seal(given.id, admitted);
-        const keep = { callId: given.id, taskId, projectId, admitted, cut };
+        const keep = { callId: given.id, taskId, projectId, admitted, running };
         onPiece = era === "legacy" ? keepQuestions({ store, results, log }, keep) : null;
         response.detach(messageFor(admitted, given), [
           ...["cache-control", "no-store", requestIdHeader, call.id],
@@ -227,7 +235,7 @@ export class Tasks {
     const placed = isOfPortal(admitted) ? await this.#placed(admitted) : null;
     const own = placed?.admitted ?? admitted;
     const run = await this.#parts.keptCalls.resume(own, task, take);
-    if (run !== null) void this.#runOn(admitted, () => run(() => forward(own)));
+    if (run !== null) void this.#runOn(admitted, () => run(forward));
     return run !== null;
   }
 
@@ -281,17 +289,4 @@ function withoutTask({ body }: Admitted, { task, ...params }: Message): Buffer {
 /** A request whose answer is changed on its way, for which it must be text. */
 function changing(admitted: Admitted, change: ChangeAnswer): Admitted {
   return { ...admitted, headers: withoutCompression(admitted.headers), change };
-}
-
-/** In 2025-11-25, a server goes on when its connection closes: it learns by a message. */
-async function tellServer(admitted: Admitted, forward: Forward): Promise<void> {
-  const { session, peek } = admitted;
-  // In 2026-07-28, closing the stream cancels.
-  if (session === null || peek.id === null) return;
-  session.canceled ??= new Set();
-  session.canceled.add(peek.id);
-  const params = { requestId: peek.id, reason: "The task was canceled." };
-  const message = { method: "notifications/cancelled", params };
-  const sent = admitted.kept?.cancelAtServer?.() ?? forward(ownRequest(admitted, { message, name: null }));
-  await Promise.race([sent.catch(() => {}), sleep(tellWithinMs, undefined, { ref: false })]);
 }

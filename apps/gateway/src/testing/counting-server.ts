@@ -20,7 +20,7 @@ export type CountingServer = {
 };
 
 /** The tool `stream` answers with events, which begin at once; all others with JSON. `break` closes the connection. */
-function createCountingServer(): CountingServer {
+function createCountingServer(newSessionId: () => string): CountingServer {
   const waiting: (() => void)[] = [];
   let isHeld = true;
   const runs: unknown[] = [];
@@ -39,7 +39,7 @@ function createCountingServer(): CountingServer {
     if (request.method !== "POST") return void response.writeHead(405).end();
     const asked = (await readJson(request)) as Asked;
     if (asked.method === "initialize") {
-      const headers = { "content-type": "application/json", "mcp-session-id": randomUUID() };
+      const headers = { "content-type": "application/json", "mcp-session-id": newSessionId() };
       const serverInfo = { name: "counting", version: "1" };
       const result = { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo };
       return void response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id: asked.id, result }));
@@ -134,12 +134,15 @@ const messageOf = (text: string): Answer =>
   JSON.parse(text.startsWith("{") ? text : (text.split("data: ").at(-1) ?? "").trim());
 
 /** Deploys a server that only callers with a key may call; returns a new caller's header with each `caller()`. */
-export async function deployCounting(rig: Rig): Promise<{
+export async function deployCounting(
+  rig: Rig,
+  newSessionId: () => string = randomUUID,
+): Promise<{
   server: DeployedServer;
   counting: CountingServer;
   caller: () => Promise<{ authorization: string }>;
 }> {
-  const counting = createCountingServer();
+  const counting = createCountingServer(newSessionId);
   const server = await rig.deploy(counting.listener, { authMode: "towpath-cloud" });
   const caller = async () => (await storeApiKey(rig, server.organizationId)).bearer;
   return { server, counting, caller };

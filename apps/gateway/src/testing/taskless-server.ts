@@ -9,7 +9,7 @@ import { createTaskListener } from "./task-server.ts";
 
 type Params = {
   name?: string;
-  arguments?: { key?: string };
+  arguments?: { key?: string; also?: string };
   task?: unknown;
   inputResponses?: Answers;
   requestState?: string;
@@ -32,6 +32,8 @@ type TasklessServer = {
   readonly closed: unknown[];
   /** Answers the calls of `work` that wait. */
   release: () => void;
+  /** The events behind which streams were resumed. */
+  readonly resumed: string[];
   /** The streams for unsolicited messages that are open, of both eras. */
   readonly streams: readonly ServerResponse[];
 };
@@ -43,20 +45,25 @@ const question = {
 
 /**
  * Tools: `quick` answers at once; `work` once it is released; `fail` and `break` so, with a tool's error and a broken
- * connection; `ask` asks for a name: in 2026-07-28 after a while, twice, as the question `key`. Unlisted: `flood` asks 101
- * times at once, `packed` begins a stream that says it is compressed, and ends it when it is released.
+ * connection; `ask` asks for a name: in 2026-07-28 after a while, twice, as the question `key`, and `also`. Unlisted: `flood` asks 101
+ * times at once, `twice` two times, `late` once it is released, `resumed` ends its stream when it is
+ * released, to be resumed twice, and answers when it is released again, `packed` begins a stream that says it is compressed, and ends it when it is released.
  */
-function createTasklessServer(): TasklessServer {
+export function createTasklessServer(): TasklessServer {
   const waiting: (() => void)[] = [];
   const questions = new Map<unknown, (name: string) => void>();
   const runs: Params[] = [];
   const canceled: unknown[] = [];
   const closed: unknown[] = [];
   const streams: ServerResponse[] = [];
+  const resumed: string[] = [];
+  const resumable = new Map<string, Asked>();
   const tools = ["quick", "work", "fail", "break", "ask"].map((name) => ({ name, inputSchema: { type: "object" } }));
   const text = (value: string) => ({ content: [{ type: "text", text: value }] });
 
   const listener: RequestListener = async (request, response) => {
+    const lastEventId = request.headers["last-event-id"];
+    if (request.method === "GET" && typeof lastEventId === "string") return resume(response, lastEventId);
     if (request.method === "GET") return openStream(response, ": open\n\n");
     if (request.method !== "POST") return void response.writeHead(405).end();
     const asked = (await readJson(request)) as Asked;
@@ -93,6 +100,15 @@ function createTasklessServer(): TasklessServer {
         if (params.name === "quick") return answer(text("quick"));
         if (params.name === "ask") return isModern ? askInRounds(params, answer) : askAtOnce(response, asked, 1);
         if (params.name === "flood") return askAtOnce(response, asked, 101);
+        if (params.name === "twice") return askAtOnce(response, asked, 2);
+        if (params.name === "resumed") {
+          response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+          return void waiting.push(() => endEarly(response, asked, 1));
+        }
+        if (params.name === "late") {
+          response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+          return void waiting.push(() => askAtOnce(response, asked, 1));
+        }
         if (params.name === "packed") {
           response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" }).flushHeaders();
           return void waiting.push(() => response.end(gzipSync(eventOf({ id: asked.id, result: text("packed") }))));
@@ -117,11 +133,29 @@ function createTasklessServer(): TasklessServer {
     response.once("close", () => streams.splice(streams.indexOf(response), 1));
   }
 
+  function endEarly(response: ServerResponse, asked: Asked, times: number): void {
+    const eventId = `${randomUUID()}-${times}`;
+    resumable.set(eventId, asked);
+    // The next event has only begun.
+    response.end(`id: ${eventId}\nretry: 200\ndata: \n\nid: none\ndata: {"method":`);
+  }
+
+  function resume(response: ServerResponse, eventId: string): void {
+    resumed.push(eventId);
+    const asked = resumable.get(eventId);
+    if (!asked) return void response.writeHead(404).end();
+    response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    const result = text(`run ${runs.indexOf(asked.params ?? {}) + 1}`);
+    if (eventId.endsWith("-1")) endEarly(response, asked, 2);
+    else waiting.push(() => response.end(`id: last\n${eventOf({ id: asked.id, result })}`));
+  }
+
   function askInRounds(params: Params, answer: (result: object) => void): void {
-    const { inputResponses, requestState, arguments: { key = "name" } = {} } = params;
+    const { inputResponses, requestState, arguments: { key = "name", also } = {} } = params;
     const name = inputResponses && Object.hasOwn(inputResponses, key) ? inputResponses[key]?.content?.name : undefined;
     const state = name === undefined ? "first" : "second";
-    const asks = { resultType: "input_required", inputRequests: { [key]: question }, requestState: state };
+    const inputRequests = { [key]: question, ...(also !== undefined && { [also]: question }) };
+    const asks = { resultType: "input_required", inputRequests, requestState: state };
     if (requestState === "second") answer(text(`It is ${name}.`));
     else setTimeout(answer, name === undefined ? 1000 : 0, asks);
   }
@@ -129,7 +163,7 @@ function createTasklessServer(): TasklessServer {
   function askAtOnce(response: ServerResponse, { id }: Asked, times: number): void {
     const questionId = randomUUID();
     const send = (message: object) => response.write(eventOf(message));
-    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (!response.headersSent) response.writeHead(200, { "content-type": "text/event-stream" });
     for (let at = 1; at <= times; at++) send({ id: at === 1 ? questionId : `${questionId} ${at}`, ...question });
     questions.set(questionId, (name) => {
       send({ id, result: text(`It is ${name}.`) });
@@ -142,6 +176,7 @@ function createTasklessServer(): TasklessServer {
     canceled,
     closed,
     streams,
+    resumed,
     release() {
       for (const each of waiting.splice(0)) each();
     },
@@ -193,6 +228,7 @@ export async function deployTasklessPortal(rig: Rig) {
 type Shown = {
   taskId: string;
   status?: string;
+  ttlMs?: number | null;
   capabilities?: object;
   inputRequests?: object;
   tools?: unknown[];

@@ -14,7 +14,12 @@ const session = z.string();
 export const newsSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("taken"), taken: takenSchema }),
   /** A client has canceled a call that may be under way elsewhere. */
-  z.object({ kind: z.literal("canceled"), session, requestId: z.union([z.string(), z.number()]) }),
+  z.object({
+    kind: z.literal("canceled"),
+    principal: z.string(),
+    session,
+    requestId: z.union([z.string(), z.number()]),
+  }),
   /** A session that was opened while its server was asleep goes to the server, or is held by this instance. */
   z.object({ kind: z.literal("opened"), session, instanceId: z.string().nullable() }),
   /** The client of a portal session has set the level of log messages, or (null) ended the session. */

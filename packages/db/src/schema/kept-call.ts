@@ -13,12 +13,14 @@ export const keptCall = pgTable(
     projectId: ownedBy(() => project.id),
     /** Hash of what identifies the call: a row at most has it, so only its owner runs the call. Null: given up. */
     claim: text(),
-    /** Hash of the tool and its arguments. */
+    /** Hash of the tool and its arguments, by a key of the instance; empty once the claim has ended. */
     argumentsHash: text().notNull(),
     /** For calls without a key: session and request id, by which gateways know that a call may be a repeat. */
     repeatName: text(),
     /** running | waiting (for whoever asks again) | fetched | unknown | canceled | dropped (the quota was full) | asking (a task that waits for input) */
     state: text().notNull(),
+    /** How long the server that ran the call keeps what is known of it, in ms; null: as its project, in earlier versions. */
+    keepMs: integer(),
     /** Of a task: hash of whose it is, for lists; null: it is in no list. */
     taskOwner: text(),
     /** Of a task: how long its result is kept, in ms; null: the call is no task. */
@@ -68,6 +70,9 @@ export const keptResult = pgTable(
     /** What counts for the quota of the project. */
     bytes: integer().notNull(),
     expiresAt: instant().notNull(),
+    /** Of what a task asks its client: the request that passes it on, and until when no other one does, unless it says so again. */
+    takenBy: uuid(),
+    takenUntil: instant(),
   },
   (table) => [index().on(table.projectId), index().on(table.expiresAt)],
 );
