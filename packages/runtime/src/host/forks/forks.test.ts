@@ -296,7 +296,8 @@ describe.runIf(root)("a fork", () => {
     // The parent alone takes half of it.
     const limits = { ...testLimits, memoryBytes: 24 * mebibyte };
     const waiting: Prewarmed[] = [];
-    while (waiting.length < 40) waiting.push(await prewarmed(waiting.length === 0 ? { limits } : { limits, onlyForked: true }));
+    while (waiting.length < 40)
+      waiting.push(await prewarmed(waiting.length === 0 ? { limits } : { limits, onlyForked: true }));
     // Their parent, the forks, and what stands by each.
     expect(await interpreters()).toHaveLength(81);
     for (const each of waiting) await each.end();
