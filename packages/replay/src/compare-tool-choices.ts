@@ -30,7 +30,7 @@ const offered = (tools: ChoiceInput["production"]) =>
 
 function verdictOf(questions: readonly ComparedChoice[]): Verdict {
   if (questions.some(({ state }) => state === "other-tool" || state === "other-arguments")) return "different";
-  return questions.some(({ state }) => state === "same") ? "same" : "inconclusive";
+  return questions.length > 0 && questions.every(({ state }) => state === "same") ? "same" : "inconclusive";
 }
 
 /** Counts calls and tokens, and stops before a call that would probably cost more than is left. */
