@@ -96,6 +96,28 @@ test("CAP-4 equal tools cost no question, and budgets of tokens and seconds, fai
   expect(ended.questions).toMatchObject([{ state: "not-asked", text: "The check was ended." }]);
 });
 
+test("CAP-4 answers that are cut off, fail or are ended count in the budgets of tokens and calls", async () => {
+  const questions = ["a", "b", "c"];
+  const failing = (tokens: number): Partial<ChoiceInput> => ({
+    questions,
+    ask: async () => ({ problem: "Tester was cut off.", tokens }),
+  });
+  const dear = await compare(() => null, { ...failing(30), budget: { calls: 100, seconds: 5, tokens: 70 } });
+  expect(dear).toMatchObject({
+    verdict: "inconclusive",
+    calls: 2,
+    tokens: 60,
+    states: ["failed", "failed", "not-asked"],
+  });
+  expect(dear.questions[0]?.text).toBe("The model gave no answer: Tester was cut off.");
+  const few = await compare(() => null, { ...failing(0), budget: { calls: 2, seconds: 5, tokens: 70 } });
+  expect(few).toMatchObject({ calls: 2, states: ["failed", "failed", "not-asked"] });
+  const whenEnded: ChoiceInput["ask"] = (_question, _tools, signal) =>
+    new Promise((resolve) => signal.addEventListener("abort", () => resolve({ problem: "Ended.", tokens: 25 })));
+  const ended = await compare(() => null, { questions, ask: whenEnded, signal: AbortSignal.timeout(30) });
+  expect(ended).toMatchObject({ calls: 1, tokens: 25, states: ["not-asked", "not-asked", "not-asked"] });
+});
+
 test("CAP-4 several questions under way keep their order and the budgets", async () => {
   const questions = Array.from({ length: 9 }, (_, at) => `${at}`);
   let [open, most] = [0, 0];
