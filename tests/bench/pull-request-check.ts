@@ -1,7 +1,9 @@
-// node tests/bench/pull-request-check.ts [SERVER...]: the check of a pull request (CAP-4) on twelve FastMCP servers, each with
+// node tests/bench/pull-request-check.ts [SERVER...]: the check of a pull request (CAP-4) on 17 FastMCP servers, each with
 // six changes that break callers and ten that do not. Every version is a process of its own that answers MCP. The model
 // that chooses tools is a stand-in that compares words. Rules were developed on the first five servers, then mended by what
-// the next five showed; two more were written after that and changed no rule. Fails below 95 % found, above 2 % false
+// the next five showed; two more were written after that and changed no rule. The last five were written without a look at the
+// rules: at first 30 of 30 faults and 22 of 50 false alarms, 20 of them by two servers of which every change was reported, so
+// that their 12 faults prove little (docs/what-counts-as-different.md); since then 30 of 30 and 1 of 50. Fails below 95 % found, above 2 % false
 // alarms, or above 60 s for a check.
 import type { BenchServer } from "./pull-request-check/bench-server.ts";
 import { builds } from "./pull-request-check/builds.ts";
@@ -80,7 +82,7 @@ const results = [
   summarize("Servers that the rules were developed on", developed),
   summarize("Servers that mended them", second),
   summarize("Servers that changed no rule", fresh),
-  summarize("Servers that were written without a look at the rules", latest),
+  summarize("Servers that were written without a look at the rules, and then mended them", latest),
   summarize("All", [...developed, ...second, ...fresh, ...latest]),
 ];
 process.exitCode = results.every(Boolean) ? 0 : 1;

@@ -13,14 +13,14 @@ from fastmcp.exceptions import ToolError
 mcp = FastMCP("mailbox")
 PEOPLE = ["ines@example.com", "tomas@example.org", "yuki@example.net"]
 FOLDERS = {"inbox": 23, "sent": 9, "archive": 31}
-BORN = datetime.now(timezone.utc)
+NEWEST = datetime(2026, 11, 2, 7, 41, 9, tzinfo=timezone.utc)
 MAIL = [
     {
         "id": f"{folder}-{at}",
         "folder": folder,
         "from": PEOPLE[at % 3],
         "subject": f"Re: plan {at}" if at % 4 == 0 else f"Offer {at}",
-        "received": BORN - timedelta(hours=at * 5, minutes=random.randint(0, 30)),
+        "received": NEWEST - timedelta(hours=at * 5, minutes=at * 7 % 30),
         "unread": folder == "inbox" and at % 3 == 0,
         "size_kb": round(3.2 + at * 1.7, 1),
         "attachments": [f"page-{n}.pdf" for n in range(at % 3)],

@@ -1,6 +1,6 @@
 import type { BenchServer } from "./bench-server.ts";
 
-const cursor = (at: number) => Buffer.from(`${at}:00c0ffee00c0ffee`).toString("base64url");
+const cursor = (at: number) => Buffer.from(`${at}:00c0ffee00c0ffee`).toString("base64");
 
 export const mailbox: BenchServer = {
   name: "mailbox",
@@ -92,7 +92,10 @@ export const mailbox: BenchServer = {
       what: "a wait of some milliseconds more",
       change: [["random.uniform(0.002, 0.01)", "random.uniform(0.006, 0.018)"]],
     },
-    { what: "mail received at other minutes", change: [["random.randint(0, 30)", "random.randint(0, 20)"]] },
+    {
+      what: "moments in minutes alone",
+      change: [["timedelta(hours=at * 5, minutes=at * 7 % 30)", "timedelta(minutes=at * 300 + at * 7 % 30)"]],
+    },
     { what: "scores without a tie", change: [["random.uniform(0, 0.001)", "random.uniform(0.0001, 0.0009)"]] },
   ],
 };

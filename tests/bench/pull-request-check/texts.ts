@@ -60,8 +60,8 @@ export const texts: BenchServer = {
       ],
     },
     {
-      what: "vocabulary in another order",
-      change: [["list({word for word in words})", "sorted(set(words), key=lambda word: word[::-1])"]],
+      what: "vocabulary without a comprehension",
+      change: [["list({word for word in words})", "list(set(words))"]],
     },
     { what: "id of the same form", change: [["secrets.token_hex(6)", "__import__('uuid').uuid4().hex[:12]"]] },
     {
