@@ -91,6 +91,79 @@ test("CAP-1 a client that can open addresses is asked by URL-mode elicitation", 
   });
 });
 
+test("CAP-1 a client of 2026-07-28 that can open addresses is asked to, and its call goes on once the value is there", async () => {
+  const { server, userId, bearer } = await deployed();
+  const withoutValues = new Set([userId]);
+  serveCallers(server, withoutValues);
+  const opened: string[] = [];
+  let enter = async () => {};
+  const client = await connectModern(server.url, bearer, {
+    opens: async (url) => {
+      opened.push(url);
+      await enter();
+      return "accept";
+    },
+  });
+  // The address is open, and the value comes while the repeated call waits.
+  enter = async () => {
+    setTimeout(async () => {
+      withoutValues.clear();
+      await setOwnValue(rig.database, server, { userId, keyName, value: "own-token-4b70" });
+    }, 300).unref();
+  };
+  expect(await client.callTool(echo)).toMatchObject({ content: [{ text: "hello" }] });
+  expect(opened).toEqual([address(server)]);
+  expect(server.received).toHaveLength(1);
+  const refusals = async () => (await rig.rows(server.projectId, 2)).map(({ refusal }) => refusal);
+  await expect.poll(refusals).toContain("values_needed");
+});
+
+test("CAP-1 of 2026-07-28, only a client that declares addresses is asked, once a call; servers see no answer but to their own questions", async () => {
+  const { server, userId, bearer } = await deployed();
+  const withoutValues = new Set([userId]);
+  serveCallers(server, withoutValues);
+  const send = async (elicitation: object | undefined, more: object = {}, method = "tools/call", name = "echo") => {
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": elicitation === undefined ? {} : { elicitation },
+    };
+    const target = method === "resources/read" ? { uri: name } : echo;
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": method, "mcp-name": name };
+    const accept = "application/json, text/event-stream";
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...target, ...more, _meta } });
+    const text = await (await postTo(server.url, body, { ...bearer, ...headers, accept })).text();
+    return JSON.parse(text.split("data: ").at(-1) ?? "") as { result?: { resultType: string }; error?: object };
+  };
+  const question = { mode: "url", url: address(server), message: "Enter your own API_TOKEN." };
+  const asks = {
+    resultType: "input_required",
+    inputRequests: { "towpath.own_values": { method: "elicitation/create", params: question } },
+  };
+  expect((await send({ url: {} })).result).toEqual(asks);
+  expect((await send({ form: {}, url: {} }, {}, "resources/read", "text://motd")).result).toEqual(asks);
+  const inText = {
+    resultType: "complete",
+    isError: true,
+    content: [{ text: expect.stringContaining(address(server)) }],
+  };
+  for (const other of [undefined, {}, { form: {} }]) expect((await send(other)).result).toMatchObject(inText);
+  const answered = (action: string, more: object = {}) => ({
+    inputResponses: { "towpath.own_values": { action }, ...more },
+  });
+  // Who declines isn't asked again, nor made to wait.
+  expect((await send({ url: {} }, answered("decline"))).result).toMatchObject(inText);
+  expect(server.received).toEqual([]);
+
+  withoutValues.clear();
+  await setOwnValue(rig.database, server, { userId, keyName, value: "own-token-9c20" });
+  expect((await send({ url: {} }, answered("accept"))).result).toMatchObject({ content: [{ text: "hello" }] });
+  const seats = { action: "accept", content: { seats: 2 } };
+  expect((await send({ url: {} }, answered("accept", { seats }))).result).toMatchObject({
+    content: [{ text: `hello ${JSON.stringify({ seats })}` }],
+  });
+});
+
 test("CAP-1 calls of two people never reach each other's instance, and rows have neither's value", async () => {
   const { server, userId, bearer } = await deployed();
   const other = await addMember(rig, server.organizationId);
@@ -215,6 +288,14 @@ test.runIf(isThorough)("CAP-1 a portal passes the address on, and calls with the
   await until(async () => (await client.listTools()).tools.length > 0);
   const call = () => client.callTool({ name: "echo", arguments: { text: "x" } });
   expect(JSON.stringify(await call())).toContain(address(server));
+  const opened: string[] = [];
+  const opens = async (url: string) => {
+    opened.push(url);
+    return "decline" as const;
+  };
+  const able = await connectModern(portal.url, bearer, { opens });
+  expect(await able.callTool(echo)).toMatchObject({ isError: true });
+  expect(opened).toEqual([address(server)]);
   withoutValues.clear();
   await setOwnValue(rig.database, server, { userId, keyName, value: `own-${randomUUID()}` });
   await until(async () => (await call()).isError !== true);

@@ -14,14 +14,25 @@ const maxQuote = 300;
 /** OpenAI has a code for this; Anthropic and most others only a message. */
 const tooLong = /context_length_exceeded|context (length|window)|prompt is too long|maximum context|too many tokens/i;
 
+/** Whether the model has read nothing: its provider refused the request, or nobody was reached. */
+export function wasRefused(error: unknown): boolean {
+  const cause = causeOf(error);
+  return APICallError.isInstance(cause) && !hasBegun(cause);
+}
+
+/** Its answer began, and broke off before anything of it could be read. */
+const hasBegun = ({ statusCode }: APICallError) => statusCode !== undefined && statusCode < 300;
+
+const causeOf = (error: unknown) => (RetryError.isInstance(error) ? error.lastError : error);
+
 /** What happened and what to do about it, for the person who asked. Never holds the key. */
 export function problemOfModel(error: unknown, model: ChatModel): ChatProblem {
-  const cause = RetryError.isInstance(error) ? error.lastError : error;
+  const cause = causeOf(error);
   const name = model.name;
   if (cause instanceof ModelSilent) {
     return { code: "model_unreachable", message: `${name} sent ${cause.message}, so its answer was ended. Try again.` };
   }
-  if (!APICallError.isInstance(cause)) {
+  if (!APICallError.isInstance(cause) || hasBegun(cause)) {
     const reason = quote(cause instanceof Error ? cause.message : String(cause), model);
     if (tooLong.test(reason)) return contextTooLong(name);
     return { code: "model_failed", message: `${name} broke off its answer: ${reason} Try again.` };

@@ -42,6 +42,24 @@ test("CAP-4 a stable choice of a tool that changes is a difference, and nothing 
   expect(once).toMatchObject({ verdict: "inconclusive", states: ["unstable"] });
 });
 
+test("CAP-4 one question that fails, wavers or isn't asked leaves nothing to conclude from the same choices of others", async () => {
+  const questions = ["a", "b"];
+  const verdictWhere = async (ofB: () => string, options: Partial<ChoiceInput> = {}) => {
+    const { verdict, states } = await compare((_, __, of) => (of === "b" ? ofB() : "find"), { questions, ...options });
+    return [verdict, ...states];
+  };
+  const fails = () => {
+    throw new Error("overloaded");
+  };
+  expect(await verdictWhere(() => "find")).toEqual(["same", "same", "same"]);
+  expect(await verdictWhere(fails)).toEqual(["inconclusive", "same", "failed"]);
+  let count = 0;
+  expect(await verdictWhere(() => `tool${count++}`)).toEqual(["inconclusive", "same", "unstable"]);
+  const budget = { calls: 3, seconds: 5, tokens: 1000 };
+  expect(await verdictWhere(() => "find", { budget })).toEqual(["inconclusive", "same", "not-asked"]);
+  expect((await compare(() => "find", { questions: [] })).verdict).toBe("inconclusive");
+});
+
 test("CAP-4 arguments are compared where production's two choices agree", async () => {
   const changed = await compare((isPreview, count) => ({
     tool: "find",
@@ -61,7 +79,7 @@ test("CAP-4 equal tools cost no question, and budgets of tokens and seconds, fai
   expect(await compare(() => "find", { preview: offer("Finds") })).toMatchObject({ verdict: "same", tokens: 0 });
   const questions = ["a", "b", "c"];
   const poor = await compare(() => "find", { questions, budget: { calls: 100, seconds: 5, tokens: 45 } });
-  expect(poor).toMatchObject({ tokens: 40, verdict: "same", states: ["same", "not-asked", "not-asked"] });
+  expect(poor).toMatchObject({ tokens: 40, verdict: "inconclusive", states: ["same", "not-asked", "not-asked"] });
   const few = await compare(() => "find", { questions, budget: { calls: 6, seconds: 5, tokens: 1000 } });
   expect(few).toMatchObject({ calls: 6, states: ["same", "same", "not-asked"] });
   expect(few.questions[2]?.text).toBe("The calls of the model for questions were used up.");
@@ -76,6 +94,28 @@ test("CAP-4 equal tools cost no question, and budgets of tokens and seconds, fai
   expect(failed.questions).toMatchObject([{ state: "failed", text: "The model gave no answer: overloaded" }]);
   const ended = await compare(() => "find", { ask: hangs, signal: AbortSignal.timeout(30) });
   expect(ended.questions).toMatchObject([{ state: "not-asked", text: "The check was ended." }]);
+});
+
+test("CAP-4 answers that are cut off, fail or are ended count in the budgets of tokens and calls", async () => {
+  const questions = ["a", "b", "c"];
+  const failing = (tokens: number): Partial<ChoiceInput> => ({
+    questions,
+    ask: async () => ({ problem: "Tester was cut off.", tokens }),
+  });
+  const dear = await compare(() => null, { ...failing(30), budget: { calls: 100, seconds: 5, tokens: 70 } });
+  expect(dear).toMatchObject({
+    verdict: "inconclusive",
+    calls: 2,
+    tokens: 60,
+    states: ["failed", "failed", "not-asked"],
+  });
+  expect(dear.questions[0]?.text).toBe("The model gave no answer: Tester was cut off.");
+  const few = await compare(() => null, { ...failing(0), budget: { calls: 2, seconds: 5, tokens: 70 } });
+  expect(few).toMatchObject({ calls: 2, states: ["failed", "failed", "not-asked"] });
+  const whenEnded: ChoiceInput["ask"] = (_question, _tools, signal) =>
+    new Promise((resolve) => signal.addEventListener("abort", () => resolve({ problem: "Ended.", tokens: 25 })));
+  const ended = await compare(() => null, { questions, ask: whenEnded, signal: AbortSignal.timeout(30) });
+  expect(ended).toMatchObject({ calls: 1, tokens: 25, states: ["not-asked", "not-asked", "not-asked"] });
 });
 
 test("CAP-4 several questions under way keep their order and the budgets", async () => {

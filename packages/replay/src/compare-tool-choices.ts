@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { canonical } from "./bound.ts";
 import type { ChoiceInput, ChoiceReport, ComparedChoice, ToolChoice, Verdict } from "./types.ts";
 
@@ -30,8 +31,11 @@ const offered = (tools: ChoiceInput["production"]) =>
 
 function verdictOf(questions: readonly ComparedChoice[]): Verdict {
   if (questions.some(({ state }) => state === "other-tool" || state === "other-arguments")) return "different";
-  return questions.some(({ state }) => state === "same") ? "same" : "inconclusive";
+  return questions.length > 0 && questions.every(({ state }) => state === "same") ? "same" : "inconclusive";
 }
+
+/** How long a call that is ended may take to say what it cost. */
+const graceMs = 500;
 
 /** Counts calls and tokens, and stops before a call that would probably cost more than is left. */
 class Budget {
@@ -56,22 +60,23 @@ class Budget {
     if (this.#input.signal.aborted) return "The check was ended.";
     if (this.#timeOver.signal.aborted) return "The time for questions was used up.";
     const { calls, tokens } = this.#input.budget;
-    if (this.calls + this.#open >= calls) return "The calls of the model for questions were used up.";
+    if (this.calls >= calls) return "The calls of the model for questions were used up.";
     const isDear = this.tokens + (this.#open + 1) * this.#dearest > tokens || tokens <= 0;
     return isDear ? "The tokens for questions were used up." : null;
   }
 
-  /** @throws NotAsked where the model may not be called any more */
+  /** @throws NotAsked where the model may not be called any more, an Error where it chose nothing */
   async spend(ask: () => ReturnType<ChoiceInput["ask"]>): Promise<ToolChoice> {
     const { ended } = this;
     if (ended !== null) throw new NotAsked(ended);
     this.#open += 1;
+    this.calls += 1;
     try {
-      const { tokens, ...choice } = await endedBy(this.signal, ask());
-      this.calls += 1;
+      const { tokens, ...answer } = await endedBy(this.signal, ask());
       this.tokens += tokens;
       this.#dearest = Math.max(this.#dearest, tokens);
-      return choice;
+      if ("problem" in answer) throw new Error(answer.problem);
+      return answer;
     } finally {
       this.#open -= 1;
     }
@@ -144,10 +149,11 @@ function changeOf(
 
 const spelling = ({ arguments: given }: ToolChoice, key: string) => canonical(given?.[key]).trim().toLowerCase();
 
-/** The promise, or a rejection as soon as the signal aborts. */
+/** The promise, or a rejection soon after the signal aborts. */
 function endedBy<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
   const { promise: ended, reject } = Promise.withResolvers<never>();
-  const end = () => reject(new NotAsked("The question was ended."));
+  const end = () =>
+    void sleep(graceMs, undefined, { ref: false }).then(() => reject(new NotAsked("The question was ended.")));
   if (signal.aborted) end();
   signal.addEventListener("abort", end, { once: true });
   return Promise.race([promise, ended]).finally(() => signal.removeEventListener("abort", end));

@@ -6,6 +6,7 @@ export type {
   CallAnswer,
   ChoiceReport,
   JsonObject,
+  ModelAnswer,
   OfferedTool,
   SampledCall,
   ToolChoice,

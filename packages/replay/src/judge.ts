@@ -3,7 +3,7 @@ import type { Answer } from "./answer.ts";
 import { canonical, isList, isObject } from "./bound.ts";
 import { lastName } from "./last-name.ts";
 import { childPath, isIdOrDate, isOfCall, type Learned, tokenPath, typeOf } from "./learn.ts";
-import { isOfProcess, type NumberPair } from "./numbers.ts";
+import { isOfHost, isOfProcess, type NumberPair } from "./numbers.ts";
 import { epochOf, isPrecise, type Token, tokensOf } from "./text.ts";
 import type { DifferenceKind, JsonObject, JsonValue } from "./types.ts";
 
@@ -96,7 +96,7 @@ class Comparison {
     const alike = production.filter((each) => typeOf(each) === type);
     const [before = null] = production;
     if (alike.length === 0) {
-      if ((facts.varies || isLoose) && facts.types.has(type)) return;
+      if ((facts.typeVaries || isLoose) && facts.types.has(type)) return;
       const kind = type === "null" || before === null ? "value" : kindAt(path, "type");
       this.#find({ kind, path, was: before, is: preview });
     } else if (isObject(preview)) this.#walkObject(path, alike.filter(isObject), preview, isLoose);
@@ -182,7 +182,8 @@ class Comparison {
     const facts = this.learned.of(path);
     if (facts.varies || isLoose) this.#addNumber(path, production, preview, false);
     else if (!production.some((each) => isClose(each, preview))) {
-      if (isOfProcess(lastName(path)) && !isOfCall(facts)) return;
+      const name = lastName(path);
+      if (isOfHost(name) || (isOfProcess(name) && !isOfCall(facts))) return;
       const [before = 0] = production;
       const epoch = epochOf(before);
       const divisor = epoch === "millis" ? 1000 : 1;

@@ -7,6 +7,8 @@ import type { JsonObject, JsonValue } from "./types.ts";
 export interface PathFacts {
   /** Two answers to one call had different values. */
   varies: boolean;
+  /** Two answers to one call had values of different types. */
+  typeVaries: boolean;
   /** Two answers to one call had texts that differ in more than times, ids and numbers. */
   textVaries: boolean;
   /** One of two answers to one call lacked it. */
@@ -37,7 +39,7 @@ export class Learned {
   of(path: string): PathFacts {
     const known = this.#facts.get(path);
     if (known !== undefined) return known;
-    const flags = { varies: false, textVaries: false, isOptional: false };
+    const flags = { varies: false, typeVaries: false, textVaries: false, isOptional: false };
     const lists = { orderVaries: false, lengthVaries: false, itemsVary: false };
     const seen = { types: new Set<string>(), texts: new Set<string>(), templates: new Set<string>() };
     const facts: PathFacts = {
@@ -91,6 +93,7 @@ export class Learned {
     else if (isObject(one) && isObject(other)) this.#compareObjects(path, one, other);
     else if (one !== other) {
       facts.varies = true;
+      if (typeOf(one) !== typeOf(other)) facts.typeVaries = true;
       if (typeof one === "string" && typeof other === "string") this.#compareTexts(path, one, other);
     }
   }

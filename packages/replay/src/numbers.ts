@@ -31,6 +31,8 @@ const ofProcess =
   /(^|_)(took|elapsed|duration|latency|ms|millis|runtime|uptime|cpu|memory|rss|load|pid|seq|counter|requests?_count)(_|$)/;
 const snake = (name: string) => name.replace(/([a-z])([A-Z])/g, "$1_$2").toLowerCase();
 
+/** Names of numbers that each host gives in its own order. */
+export const isOfHost = (name: string) => /(^|_)(inode|ino)$/.test(snake(name));
 export const isOfProcess = (name: string) => ofProcess.test(snake(name));
 
 /** Seconds by which times may differ. */
@@ -186,8 +188,9 @@ function wordsFor(pairs: readonly NumberPair[]): string {
   return above === pairs.length ? "higher" : above === 0 ? "lower" : "outside of production's range";
 }
 
+/** Without what adding in another order leaves in the last digits. */
 function decimalsOf(value: number): number {
-  const text = String(value);
+  const text = String(Number(value.toPrecision(12)));
   return text.includes("e") ? 20 : (text.split(".")[1]?.length ?? 0);
 }
 

@@ -55,6 +55,10 @@ const same: readonly (readonly [what: string, production: Server, preview?: Serv
   ["counters that begin elsewhere", (_, count) => ({ count: 9000 + count }), (_, count) => ({ count })],
   ["a list in random order", (values) => list(n(values)).toSorted(() => noise(1))],
   ["other random picks", () => ({ state: ["a", "b", "c"][Math.floor(Math.random() * 3)] ?? "a" })],
+  ["temporary folders", () => "/tmp/app-Ab12cd/work-abcdefgh/web: 3", () => "/tmp/app-zZ9x8y/check-k2_e34gh/web: 3"],
+  ["a process id in a text", () => "It took 3 s, worker pid 312", () => "It took 3 s, worker pid 55012"],
+  ["inodes", (values) => ({ inode: 10_109_738 + n(values) }), (values) => ({ inode: 774 + 3 * n(values) })],
+  ["sums in another order", (_, count) => [5280, count % 3], (_, count) => [5280.000000000001, count % 3]],
   ["keys in another order", (values) => ({ a: n(values), b: 2 }), (values) => ({ b: 2, a: n(values) })],
   ["times of the processes' starts", () => ({ up_since: "2026-01-01T10:11:12.5Z" }), () => ({ up_since: started })],
   ["ids that each process makes", () => [{ id: own[0] }], () => [{ id: own[1] }]],
@@ -89,10 +93,26 @@ test.each(unchanged)("CAP-4 %s are no difference", async (_, production, preview
 const moving = (values: JsonObject) => 10 + 2 * n(values) + noise(0.4);
 const round = (value: number, decimals: number) => Math.round(value * 10 ** decimals) / 10 ** decimals;
 
+/** Of parts in a message: it may begin with a digit. */
+const boundary = () => crypto.randomUUID().replaceAll("-", "").slice(0, 20);
+
 const different: readonly (readonly [what: string, expected: string, production: Server, preview: Server])[] = [
   ["a lost field", "lost b.c", (v) => ({ a: n(v), b: { c: 1, d: 2 } }), (v) => ({ a: n(v), b: { d: 2 } })],
   ["a lost field of items", "lost [].price", () => list(1), () => list(1).map(({ price: _, ...rest }) => rest)],
+  ["a file in a temporary folder", "value", () => "/tmp/x/one.csv", () => "/tmp/x/two.csv"],
   ["another type", "type a", () => ({ a: 12 }), () => ({ a: "12" })],
+  [
+    "an id where production has none",
+    "value id",
+    (v) => ({ id: n(v) % 2 ? boundary() : null }),
+    () => ({ id: boundary() }),
+  ],
+  [
+    "a part of a text with ids",
+    "value",
+    (v) => (n(v) % 2 ? `x --${boundary()} y --${boundary()}--` : `x --${boundary()}--`),
+    () => `x --${boundary()}--`,
+  ],
   ["a value", "value a", (v) => ({ a: n(v) }), (v) => ({ a: n(v) === 3 ? 99 : n(v) })],
   ["how long a film is", "value duration", (v) => ({ duration: 90 + n(v) }), (v) => ({ duration: 60 * (90 + n(v)) })],
   ["°F of a number that moves", "value t", (v) => ({ t: moving(v) }), (v) => ({ t: moving(v) * 1.8 + 32 })],

@@ -13,6 +13,12 @@ export interface Tokens {
   readonly tokens: readonly Token[];
 }
 
+/**
+ * What a process makes in a folder for temporary files: the name below it, and names below that which end in six to eight
+ * characters, like those of mkdtemp: after a prefix, or not in small letters alone.
+ */
+const temporary = String.raw`(?<=(?<![\w.-])/(?:tmp|var/tmp|dev/shm)/)[\w.-]+(?:/(?:(?:[\w.-]+-|tmp)\w{6,8}|(?=[a-z]*[A-Z\d_])\w{6,8})(?![\w.-]))*`;
+
 const patterns: readonly (readonly [string, TokenKind, string])[] = [
   ["iso", "time", String.raw`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?`],
   ["http", "time", String.raw`\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [A-Z]{3}`],
@@ -20,6 +26,8 @@ const patterns: readonly (readonly [string, TokenKind, string])[] = [
   ["uuid", "id", String.raw`\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b`],
   ["memory", "address", String.raw`\b0x[0-9a-fA-F]{6,16}\b`],
   ["port", "address", String.raw`(?<=\b(?:localhost|127\.0\.0\.1|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):)\d{2,5}\b`],
+  ["temporary", "address", temporary],
+  ["process", "address", String.raw`(?<=\b(?:pid|PID)[ =:]{1,2})\d+\b`],
   ["line", "address", String.raw`(?<=", line )\d+\b`],
   ["pydantic", "address", String.raw`(?<=errors\.pydantic\.dev/)[\d.]+`],
   ["hex", "id", String.raw`(?<![0-9a-zA-Z])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{6,128}(?![0-9a-zA-Z])`],
@@ -28,7 +36,7 @@ const patterns: readonly (readonly [string, TokenKind, string])[] = [
   ["duration", "duration", String.raw`\b\d+(?:\.\d+)? ?(?:ms|µs|us|ns)\b`],
   ["millis", "epoch", String.raw`\b1[5-9]\d{11}\b`],
   ["seconds", "epoch", String.raw`\b1[5-9]\d{8}(?:\.\d+)?\b`],
-  ["number", "number", String.raw`(?:(?<![\w.])-)?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?`],
+  ["number", "number", String.raw`(?:(?<![\w.-])-)?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?`],
 ];
 const kinds = new Map(patterns.map(([name, kind]) => [name, kind]));
 export const tokenPattern: RegExp = new RegExp(
@@ -41,8 +49,8 @@ const longest = 8_000;
 
 /** Takes out of a text what may differ from answer to answer: times, ids, addresses, durations and numbers. */
 export function tokensOf(text: string): Tokens {
-  // Each kind has a digit.
-  if (!/\d/.test(text)) return { template: text, tokens: [] };
+  // Each kind but one has a digit.
+  if (!/\d|\/(?:tmp|shm)\//.test(text)) return { template: text, tokens: [] };
   const tokens: Token[] = [];
   const template = text.slice(0, longest).replace(tokenPattern, (match: string, ...rest: unknown[]) => {
     const groups = rest.at(-1) as Readonly<Record<string, string | undefined>>;

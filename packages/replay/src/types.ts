@@ -113,16 +113,22 @@ export interface ToolChoice {
   readonly arguments: JsonObject | null;
 }
 
+/** What a model chose; or a `problem`, why its answer chose nothing, for people. */
+export type ModelAnswer = ToolChoice | { readonly problem: string };
+
 export interface ChoiceInput {
   readonly questions: readonly string[];
   readonly production: readonly OfferedTool[];
   readonly preview: readonly OfferedTool[];
-  /** A rejection counts as a question without an answer. `tokens`: what the question cost. */
+  /**
+   * `tokens`: what the answer cost; those that are cut off or fail cost as well. A rejection counts as a question without an
+   * answer that cost nothing.
+   */
   readonly ask: (
     question: string,
     tools: readonly OfferedTool[],
     signal: AbortSignal,
-  ) => Promise<ToolChoice & { readonly tokens: number }>;
+  ) => Promise<ModelAnswer & { readonly tokens: number }>;
   /** `calls`: of the model, three or four for each question. */
   readonly budget: { readonly calls: number; readonly seconds: number; readonly tokens: number };
   readonly signal: AbortSignal;
@@ -146,7 +152,7 @@ export interface ComparedChoice {
 export interface ChoiceReport {
   readonly verdict: Verdict;
   readonly seconds: number;
-  /** Calls of the model that it answered. */
+  /** Calls of the model, failed ones too. */
   readonly calls: number;
   readonly tokens: number;
   readonly questions: readonly ComparedChoice[];

@@ -4,7 +4,7 @@ import type { Admitted } from "../call/states.ts";
 import { busy, GatewayError, listWithheld, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
 import type { FairTurns } from "../limits/fair-turns.ts";
 import type { Metrics } from "../platform/metrics.ts";
-import { needsPerson, needsValues } from "../policy/own-values.ts";
+import { needsPerson, needsValues, withoutValuesAnswer } from "../policy/own-values.ts";
 import { sessionNotFound } from "../policy/sessions.ts";
 import { currentDeployments, type Route } from "../read-model/routes.ts";
 import type { Redactors } from "../record/redactors.ts";
@@ -78,7 +78,7 @@ async function deliver(parts: ProxyParts, passage: Passage): Promise<Rest> {
     delivery.heldMs = backoff.heldMs;
     delivery.sentAt = performance.now();
     const mayRetry = otherPath !== null && isRead;
-    const forwarded = await forward(parts, admitted, {
+    const forwarded = await forward(parts, withoutValuesAnswer(admitted), {
       dispatcher: lease.upstream,
       path,
       headers: [...admitted.headers, secretHeader, lease.endpoint.secret],
@@ -150,7 +150,10 @@ async function ensure(parts: ProxyParts, { admitted, server, backoff, delivery }
       return lease;
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      if (error.runnerCode === "values_missing") throw needsValues(admitted, error.message, parts.dashboard);
+      if (error.runnerCode === "values_missing") {
+        await backoff.beforeRetry(needsValues(admitted, error.message, parts.dashboard));
+        continue;
+      }
       if (error.runnerCode !== null) delivery.startAttempt = failedStart(error.runnerCode);
       await backoff.beforeRetry(error);
     }

@@ -38,13 +38,26 @@ export function postTo(url: URL, ...[body = rpc(), headers = {}, signal]: Sent):
 
 const info = { name: "test-client", version: "9.1" };
 
-/** A connected client of 2026-07-28. */
+/** What a user does with an address that a client asks to open. */
+type Opens = (url: string) => Promise<"accept" | "decline">;
+
+/** A connected client of 2026-07-28. `opens`: it declares that it can open addresses. */
 export async function connectModern(
   url: URL,
   headers: Record<string, string> = {},
-  options: { fetch?: (url: string | URL, init?: RequestInit) => Promise<Response> } = {},
+  {
+    opens,
+    ...options
+  }: { fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>; opens?: Opens | undefined } = {},
 ) {
-  const client = new ModernClient(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+  const capabilities = opens ? { elicitation: { url: {} } } : {};
+  const client = new ModernClient(info, { capabilities, versionNegotiation: { mode: { pin: "2026-07-28" } } });
+  if (opens) {
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      if (params.mode !== "url") throw new Error("only addresses can be opened");
+      return { action: await opens(params.url) };
+    });
+  }
   await client.connect(new ModernTransport(url, { requestInit: { headers }, ...options }));
   return client;
 }

@@ -90,6 +90,11 @@ export class RawClient {
     return new RawClient(url, { ...headers, "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" });
   }
 
+  /** Whether the server has opened a session. */
+  get isOpen(): boolean {
+    return (this.#headers["mcp-session-id"] ?? "") !== "";
+  }
+
   /** The same client at another gateway. */
   at(url: URL): RawClient {
     return new RawClient(url, this.#headers);

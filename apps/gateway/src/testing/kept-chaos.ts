@@ -3,36 +3,26 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { storeApiKey } from "./clients.ts";
 import { RawClient } from "./counting-server.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
+import { type Asked, type Judged, judge, type Kill, readRuns, type Way } from "./kept-judge.ts";
 import { type DeployedServer, type Rig, until } from "./rig.ts";
 
-/** How the calls ended, and what the server counted. */
-export type KeptChaos = {
+/** How the calls ended, and what was done to them. */
+export type KeptChaos = Judged & {
   readonly calls: number;
-  /** Calls whose client got the result of the one run. */
-  readonly fetched: number;
-  /** Calls whose client got the answer that nobody knows their end. */
-  readonly unknown: number;
-  /** Tasks that ended before they were sent, as their client learned. */
-  readonly notRun: number;
   /** Calls by the way in which their client made them. */
   readonly ways: Readonly<Record<Way, number>>;
-  /** Calls that the server ran twice, and those that got neither a result nor an end. */
-  readonly ranTwice: readonly string[];
-  readonly unexplained: readonly string[];
   /** Connections that clients broke, and processes killed. */
   readonly breaks: number;
   readonly gatewayKills: number;
   readonly serverKills: number;
 };
 
-/** With a key and an open connection, or as a task of either era. */
-type Way = "key" | "task-legacy" | "task-modern";
-const ways = ["key", "task-legacy", "task-modern"] as const;
+const ways = ["key", "task-legacy", "task-modern", "repeat"] as const;
 
 type Options = {
   readonly calls: number;
@@ -49,22 +39,25 @@ const maxAttempts = 600;
 
 /**
  * Runs long calls of an unchanged FastMCP server through two gateways, while clients break their connections, and
- * gateways and the server are killed by SIGKILL, at random times. Each client asks again with its key until it has an end.
+ * gateways and the server are killed by SIGKILL, at random times. Each client asks again until it has an end: with its key, or
+ * without one with the same id in the same session.
  */
 export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChaos> {
   const directory = await mkdtemp(join(tmpdir(), "tp-kept-chaos-"));
   const deployed = await rig.deploy((_request, response) => response.destroy(), { authMode: "towpath-cloud" });
-  const server = new PythonServer(rig, deployed, directory);
-  const gateways = [0, 1].map((at) => new KilledGateway(rig, join(directory, `gateway-${at}`)));
+  const kills: Kill[] = [];
+  const onKill = (process: string) => void kills.push({ process, at: Date.now() });
+  const server = new PythonServer(rig, deployed, { directory, onKill });
+  const gateways = [0, 1].map((at) => new KilledGateway(rig, { directory: join(directory, `gateway-${at}`), onKill }));
   let isOver = false;
   const counts = { breaks: 0, gatewayKills: 0, serverKills: 0 };
-  const made: Record<Way, number> = { key: 0, "task-legacy": 0, "task-modern": 0 };
+  const made: Record<Way, number> = { key: 0, "task-legacy": 0, "task-modern": 0, repeat: 0 };
   try {
     await Promise.all([server.start(), ...gateways.map((gateway) => gateway.start())]);
     // One would reach the limits of a caller, which its retries would spend their attempts on.
     const callers = await Promise.all(Array.from({ length: 10 }, () => storeApiKey(rig, deployed.organizationId)));
-    const ends = new Map<string, string>();
-    const kills = [
+    const ends = new Map<string, Asked>();
+    const killing = [
       repeatedly(options.gatewayKillMs, async () => {
         counts.gatewayKills++;
         await pick(gateways).restart();
@@ -82,36 +75,50 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
     };
     await Promise.all(Array.from({ length: options.concurrency }, work));
     isOver = true;
-    await Promise.all(kills);
-    return { calls: options.calls, ways: made, ...counts, ...(await server.judge(ends)) };
+    await Promise.all(killing);
+    return { calls: options.calls, ways: made, ...counts, ...judge(ends, await server.runs(), kills) };
 
-    async function endOf(id: string): Promise<string> {
+    async function endOf(id: string): Promise<Asked> {
       const way = pick(ways);
+      const asks: { gateway: string; at: number }[] = [];
+      const breaks: number[] = [];
       const { bearer } = pick(callers);
       made[way]++;
       const params = { name: "work", arguments: { call: id, seconds: 0.2 + Math.random() * options.maxSeconds } };
-      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const key: Record<string, string> = way === "repeat" ? {} : { "idempotency-key": id };
+      let session: RawClient | null = null;
+      let end: string | null = null;
+      for (let attempt = 0; attempt < maxAttempts && end === null; attempt++) {
         const signal = new AbortController();
-        const breaks = Math.random() < 0.5 && attempt < 5;
-        const timer = breaks ? setTimeout(() => signal.abort(), Math.random() * options.maxSeconds * 1000) : undefined;
-        const end = await ask({ way, params, headers: { ...bearer, "idempotency-key": id } }, signal.signal).catch(
-          () => null,
-        );
+        const isBroken = Math.random() < 0.5 && attempt < 5;
+        const leave = () => {
+          breaks.push(Date.now());
+          signal.abort();
+        };
+        const timer = isBroken ? setTimeout(leave, Math.random() * options.maxSeconds * 1000) : undefined;
+        end = await ask(signal.signal).catch(() => null);
         clearTimeout(timer);
-        if (signal.signal.aborted) counts.breaks++;
-        if (end !== null) return end;
-        await sleep(50 + Math.random() * 300);
+        if (end === null) await sleep(50 + Math.random() * 300);
       }
-      return "no end";
-    }
+      counts.breaks += breaks.length;
+      return { way, asks, breaks, end: end ?? "no end", endedAt: Date.now() };
 
-    /** Null: ask again. */
-    async function ask({ way, headers, params }: Asked & { readonly way: Way }, signal: AbortSignal) {
-      const url = new URL(`http://127.0.0.1:${pick(gateways).port}/${deployed.label}/mcp`);
-      if (way === "key") return endIn(await (await RawClient.inSession(url, headers)).call(1, params, signal));
-      return way === "task-legacy"
-        ? askLegacy(url, { headers, params }, signal)
-        : askModern(url, { headers, params }, signal);
+      /** Null: ask again. */
+      async function ask(signal: AbortSignal): Promise<string | null> {
+        const { port, name } = pick(gateways);
+        const url = new URL(`http://127.0.0.1:${port}/${deployed.label}/mcp`);
+        const headers = { ...bearer, ...key, "x-holder": name };
+        if (way === "repeat" && session === null) {
+          const opened = await RawClient.inSession(url, headers);
+          if (!opened.isOpen) return null;
+          session = opened;
+        }
+        asks.push({ gateway: name, at: Date.now() });
+        if (session !== null) return endOfRepeat(await session.at(url).with(headers).call(1, params, signal));
+        if (way === "key") return endIn(await (await RawClient.inSession(url, headers)).call(1, params, signal));
+        const own = { headers, params };
+        return way === "task-legacy" ? askLegacy(url, own, signal) : askModern(url, own, signal);
+      }
     }
     /** Not before some calls have a result, and while most of them are still to come, however slow the machine is. */
     async function repeatedly(pauseMs: number, kill: () => Promise<void>): Promise<void> {
@@ -129,10 +136,10 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
   }
 }
 
-type Asked = { readonly headers: Record<string, string>; readonly params: object };
+type Sent = { readonly headers: Record<string, string>; readonly params: object };
 
 /** Creates the task of 2025-11-25, or finds it by its key, and waits for its result. */
-async function askLegacy(url: URL, { headers, params }: Asked, signal: AbortSignal): Promise<string | null> {
+async function askLegacy(url: URL, { headers, params }: Sent, signal: AbortSignal): Promise<string | null> {
   const client = await RawClient.inSession(url, headers, "2025-11-25");
   const created = await (await client.call(1, { ...params, task: {} }, signal)).text();
   const taskId = /"taskId":"([^"]+)"/.exec(created)?.[1];
@@ -146,7 +153,7 @@ const declaring = {
 };
 
 /** Gets the result of 2026-07-28, or a task, for which it asks until that has ended. */
-async function askModern(url: URL, { headers, params }: Asked, signal: AbortSignal): Promise<string | null> {
+async function askModern(url: URL, { headers, params }: Sent, signal: AbortSignal): Promise<string | null> {
   const send = (method: string, name: string, own: object) =>
     new RawClient(url, {
       ...{ ...headers, "mcp-protocol-version": "2026-07-28", "mcp-method": method, "mcp-name": name },
@@ -160,6 +167,11 @@ async function askModern(url: URL, { headers, params }: Asked, signal: AbortSign
     if (!/"status":"working"/.test(await got.clone().text())) return endIn(got, true);
     await sleep(1000, undefined, { signal });
   }
+}
+
+/** Without a key, a call can be asked for again only in its session, which ends with the server. */
+async function endOfRepeat(answer: Response): Promise<string | null> {
+  return answer.status === 404 && (await answer.clone().text()).includes("-32001") ? "session lost" : endIn(answer);
 }
 
 /** How a call ended, by what its client got; null: ask again. `isTask`: an error is its end. */
@@ -176,22 +188,31 @@ async function endIn(answer: Response, isTask = false): Promise<string | null> {
 
 const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
 
+type Killed = { readonly directory: string; readonly onKill: (process: string) => void };
+
 class KilledGateway {
   readonly #rig: Rig;
-  readonly #directory: string;
+  readonly #killed: Killed;
   #process: GatewayProcess | null = null;
+  #starts = 0;
 
-  constructor(rig: Rig, directory: string) {
+  constructor(rig: Rig, killed: Killed) {
     this.#rig = rig;
-    this.#directory = directory;
+    this.#killed = killed;
   }
 
   get port(): number {
     return this.#process?.port ?? 1;
   }
 
+  /** Of this start. */
+  get name(): string {
+    return `${basename(this.#killed.directory)}.${this.#starts}`;
+  }
+
   async start(): Promise<void> {
-    this.#process = await startGatewayProcess(this.#rig, this.#directory, { TOWPATH_GATEWAY_WORKERS: "1" });
+    this.#process = await startGatewayProcess(this.#rig, this.#killed.directory, { TOWPATH_GATEWAY_WORKERS: "1" });
+    this.#starts++;
   }
 
   async restart(): Promise<void> {
@@ -201,6 +222,7 @@ class KilledGateway {
   }
 
   kill(): void {
+    this.#killed.onKill(this.name);
     this.#process?.child.kill("SIGKILL");
   }
 }
@@ -208,20 +230,20 @@ class KilledGateway {
 class PythonServer {
   readonly #rig: Rig;
   readonly #deployed: DeployedServer;
-  readonly #directory: string;
+  readonly #killed: Killed;
   readonly #runsFile: string;
   #process: ChildProcess | null = null;
   #starts = 0;
 
-  constructor(rig: Rig, deployed: DeployedServer, directory: string) {
+  constructor(rig: Rig, deployed: DeployedServer, killed: Killed) {
     this.#rig = rig;
     this.#deployed = deployed;
-    this.#directory = directory;
-    this.#runsFile = join(directory, "runs");
+    this.#killed = killed;
+    this.#runsFile = join(killed.directory, "runs");
   }
 
   async start(): Promise<void> {
-    const path = join(this.#directory, `${this.#starts++}.sock`);
+    const path = join(this.#killed.directory, `${this.#starts++}.sock`);
     const python = ["run", "--no-project", "--with", "fastmcp==4.1.2", "python", script, path, this.#runsFile];
     this.#process = spawn("uv", python, {
       stdio: ["ignore", "ignore", "inherit"],
@@ -242,24 +264,12 @@ class PythonServer {
   kill(): void {
     const pid = this.#process?.pid;
     this.#process = null;
-    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+    if (pid === undefined) return;
+    this.#killed.onKill("server");
+    process.kill(-pid, "SIGKILL");
   }
 
-  /** Compares what clients got with what was run. */
-  async judge(ends: ReadonlyMap<string, string>) {
-    const runs = new Map<string, number>();
-    const text = await readFile(this.#runsFile, "utf8").catch(() => "");
-    for (const id of text.split("\n").filter((line) => line !== "")) runs.set(id, (runs.get(id) ?? 0) + 1);
-    const of = (kind: (end: string, id: string) => boolean) =>
-      [...ends].filter(([id, end]) => kind(end, id)).map(([id, end]) => `${id}: ${end}`);
-    const isNotRun = (end: string, id: string) => end === "not run" && !runs.has(id);
-    const isResult = (end: string, id: string) => end === `done ${id}` && runs.get(id) === 1;
-    return {
-      fetched: of(isResult).length,
-      unknown: of((end) => end === "unknown").length,
-      ranTwice: [...runs].filter(([, count]) => count > 1).map(([id]) => id),
-      notRun: of(isNotRun).length,
-      unexplained: of((end, id) => end !== "unknown" && !isNotRun(end, id) && !isResult(end, id)),
-    };
+  async runs() {
+    return readRuns(await readFile(this.#runsFile, "utf8").catch(() => ""));
   }
 }

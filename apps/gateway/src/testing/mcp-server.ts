@@ -85,7 +85,10 @@ export function createMcpListener(options: McpListenerOptions = {}): RequestList
 function createModernServer({ onWait }: McpListenerOptions): ModernServer {
   const server = new ModernServer({ name: "both-eras", version: "1.0.0" });
   const schema = z.object(input);
-  server.registerTool("echo", { inputSchema: schema }, async ({ text }) => reply(text));
+  // What a client answered to questions is part of the answer, as a server would see it.
+  server.registerTool("echo", { inputSchema: schema }, async ({ text }, { mcpReq: { inputResponses: answers } }) =>
+    reply(answers === undefined ? text : `${text} ${JSON.stringify(answers)}`),
+  );
   server.registerTool("fail", { inputSchema: schema }, async () => failure);
   if (onWait) {
     server.registerTool("wait", { inputSchema: schema }, async () => {

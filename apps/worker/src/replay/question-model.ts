@@ -15,8 +15,8 @@ export function questionModelOf(chat: {
     async choose(asked, signal) {
       // Most workers never ask a model.
       const { chooseTool } = await import("@towpath/chat");
-      const choice = await chooseTool(model, asked, signal);
-      return { ...choice, arguments: choice.arguments as JsonObject | null };
+      const answer = await chooseTool(model, asked, signal);
+      return "problem" in answer ? answer : { ...answer, arguments: answer.arguments as JsonObject | null };
     },
   };
 }

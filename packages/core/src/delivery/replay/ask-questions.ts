@@ -46,9 +46,9 @@ export async function askQuestions(
   const found = await compareToolChoices({
     ...compared,
     ask: async (question, tools, ended) => {
-      const { inputTokens, outputTokens, ...choice } = await model.choose({ question, tools }, ended);
+      const { inputTokens, outputTokens, ...answer } = await model.choose({ question, tools }, ended);
       await recordUseOfCheck(ctx, use.useId, { inputTokens, outputTokens });
-      return { ...choice, tokens: inputTokens + outputTokens };
+      return { ...answer, tokens: inputTokens + outputTokens };
     },
   });
   return reportOf(found, redaction, name);

@@ -165,6 +165,15 @@ test("CAP-4 questions beyond the budget, without a model, beyond the organizatio
     new Set(["The model gave no answer: No credit."]),
   ]);
   expect(reports.checkOf(shaOf("other"))).toMatchObject({ conclusion: "neutral" });
+  const tokensUsed = async () => {
+    const rows = await db().select().from(chatUsage).where(eq(chatUsage.projectId, suite.project.id));
+    return rows.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+  };
+  const before = await tokensUsed();
+  const choose = async () => ({ problem: "Tester was cut off.", inputTokens: 300, outputTokens: 100 });
+  // Both questions are under way at once, and what each costs is known when it has ended.
+  expect((await again({ ...failing, choose }))[1]).toEqual(["failed", "failed"]);
+  expect(await tokensUsed()).toBe(before + 800);
 
   const branchId = (await branchOf("topic")).id;
   const fork = { headBranch: "topic", author: "mallory", title: "t", commitSha: shaOf("fork"), state: "approved" };

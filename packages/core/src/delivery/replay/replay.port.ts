@@ -1,4 +1,4 @@
-import type { AskServer, OfferedTool, ToolChoice } from "@towpath/replay";
+import type { AskServer, ModelAnswer, OfferedTool } from "@towpath/replay";
 
 /** A server as callers reach it. `authMode`: of its project. */
 export type ReplayTarget = { readonly url: string; readonly projectId: string; readonly authMode: string };
@@ -16,12 +16,12 @@ export type QuestionModel = {
   /** What an organization may use of models within 24 hours, with its chats. */
   readonly tokensPerDay: number;
   /**
-   * Which tool it would call first; none is called.
+   * Which tool it would call first, or why it chose none, with the tokens that either cost; none is called.
    *
-   * @throws an Error whose message is for people
+   * @throws an Error whose message is for people, where nothing was asked
    */
   choose(
     asked: { readonly question: string; readonly tools: readonly OfferedTool[] },
     signal: AbortSignal,
-  ): Promise<ToolChoice & { readonly inputTokens: number; readonly outputTokens: number }>;
+  ): Promise<ModelAnswer & { readonly inputTokens: number; readonly outputTokens: number }>;
 };
