@@ -302,6 +302,19 @@ test("OPS-2 rights are those of two roles in the tenants' namespace and of the l
   );
 });
 
+test("OPS-11 CAP-2 a gateway's pod has the time to end calls that the values say, and what it writes at its end comes on top", async () => {
+  const timesOf = (objects: readonly Rendered[]) => ({
+    setting: dataOf(named(objects, "ConfigMap", "settings")).TOWPATH_GATEWAY_DRAIN_SECONDS,
+    ...Object.fromEntries(
+      Object.entries(podsOf(objects)).map(([role, { pod }]) => [role, pod.terminationGracePeriodSeconds]),
+    ),
+  });
+  const usual = { setting: "300", web: 330, gateway: 350, worker: 330, runner: 30 };
+  expect(timesOf(objectsOf("existingSecrets"))).toEqual(usual);
+  const longer = await render("existingSecrets", "--set", "gateway.drainSeconds=3660");
+  expect(timesOf(longer)).toEqual({ ...usual, setting: "3660", gateway: 3710 });
+});
+
 test("OPS-2 the number of pods is the autoscaler's where there is one", () => {
   const replicas = (variant: Variant, role: string) => named(objectsOf(variant), "Deployment", role)?.spec;
   for (const role of ["web", "gateway", "worker"]) {
