@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { createTestDatabase } from "@towpath/db/testing";
+import { createTestDatabase, setClockBack } from "@towpath/db/testing";
 import { stopLimits } from "@towpath/role";
 import { expect, onTestFinished, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
@@ -87,6 +87,22 @@ test("OPS-1 the process reports when it serves, and SIGTERM ends it with a conne
   // One worker needs no second process.
   expect(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")).toBe("");
   expect(await stop()).toBe(0);
+});
+
+test("OPS-6 a gateway whose clock differs from the database's says so when it starts", async () => {
+  const database = await createTestDatabase();
+  const directory = await mkdtemp(join(tmpdir(), "tp-main-"));
+  await setClockBack(database.pool, 90);
+  const child = spawnMain(database.url, directory, 1);
+  const closed = once(child, "close");
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await closed;
+    await database.close();
+    await rm(directory, { recursive: true });
+  });
+  const line = await lineWith(child, "clock");
+  expect(JSON.parse(line).msg).toMatch(/of the gateway's machine is (89|90|91) s ahead of the database's.*timedatectl/);
 });
 
 test("OPS-11 CAP-2 a gateway that drains gives what is under way the time that its setting says", async () => {

@@ -1,9 +1,7 @@
 import { type ArtifactsConfig, checkBucket } from "@towpath/artifacts";
 import type { DatabaseClient } from "@towpath/db";
+import { clockWarning } from "@towpath/db/clock";
 import type { Logger } from "pino";
-
-/** Services refuse what was signed at another time; the strictest allows a minute. */
-const maxSkewMs = 30_000;
 
 /** What an instance needs beside its host, as it was found last. */
 export type Needs = {
@@ -24,7 +22,8 @@ export function watchNeeds(
       return warnings;
     },
     async check() {
-      const found = (await Promise.all([bucketWarnings(artifacts), clockWarnings(pool)])).flat();
+      const [bucket, clock] = await Promise.all([bucketWarnings(artifacts), clockWarning(pool, "runner")]);
+      const found = clock === null ? bucket : [...bucket, clock];
       if (JSON.stringify(found) !== JSON.stringify(warnings)) {
         if (found.length > 0) log.error({ warnings: found }, "this instance lacks what it needs");
         else log.info("bucket and clock are as they should be again");
@@ -49,23 +48,5 @@ async function bucketWarnings(config: ArtifactsConfig): Promise<readonly string[
     return [
       `Artifacts can't be kept in ${config.url}: ${reason.replace(/\.?$/, ".")} Check the settings TOWPATH_ARTIFACTS… and whether the bucket exists.`,
     ];
-  }
-}
-
-async function clockWarnings(pool: DatabaseClient["pool"]): Promise<readonly string[]> {
-  try {
-    // Connects first: the time of an answer is read from the middle of its round trip.
-    await pool.query("SELECT 1");
-    const before = Date.now();
-    const { rows } = await pool.query<{ now: Date }>("SELECT clock_timestamp() AS now");
-    const skewMs = (before + Date.now()) / 2 - (rows[0]?.now.getTime() ?? before);
-    if (Math.abs(skewMs) <= maxSkewMs) return [];
-    const relation = skewMs > 0 ? "ahead of" : "behind";
-    return [
-      `The clock of the runner's machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${relation} the database's, so sign-ins and addresses of the bucket may be refused: synchronize both, for example by timedatectl set-ntp true.`,
-    ];
-  } catch {
-    // While the database can't be asked, others report that.
-    return [];
   }
 }
