@@ -1,6 +1,7 @@
 import { type ArtifactsConfig, checkBucket } from "@towpath/artifacts";
 import type { DatabaseClient } from "@towpath/db";
 import { clockWarning } from "@towpath/db/clock";
+import type { RuntimeDriver } from "@towpath/runtime";
 import type { Logger } from "pino";
 
 /** What an instance needs beside its host, as it was found last. */
@@ -11,24 +12,30 @@ export type Needs = {
   check(): Promise<void>;
 };
 
-export function watchNeeds(
-  { pool }: Pick<DatabaseClient, "pool">,
-  artifacts: ArtifactsConfig,
-  log: Pick<Logger, "error" | "info">,
-): Needs {
-  let warnings: readonly string[] = [];
+type Parts = {
+  readonly database: Pick<DatabaseClient, "pool">;
+  readonly artifacts: ArtifactsConfig;
+  /** What servers keep, of the driver. */
+  readonly data: Pick<RuntimeDriver["host"]["data"], "problem">;
+  readonly log: Pick<Logger, "error" | "info">;
+};
+
+export function watchNeeds({ database, artifacts, data, log }: Parts): Needs {
+  let found: readonly string[] = [];
+  let logged = "[]";
+  const warnings = () => [...found, ...[data.problem()].filter((problem) => problem !== null)];
   return {
     get warnings() {
-      return warnings;
+      return warnings();
     },
     async check() {
-      const [bucket, clock] = await Promise.all([bucketWarnings(artifacts), clockWarning(pool, "runner")]);
-      const found = clock === null ? bucket : [...bucket, clock];
-      if (JSON.stringify(found) !== JSON.stringify(warnings)) {
-        if (found.length > 0) log.error({ warnings: found }, "this instance lacks what it needs");
-        else log.info("bucket and clock are as they should be again");
-      }
-      warnings = found;
+      const [bucket, clock] = await Promise.all([bucketWarnings(artifacts), clockWarning(database.pool, "runner")]);
+      found = clock === null ? bucket : [...bucket, clock];
+      const all = warnings();
+      if (JSON.stringify(all) === logged) return;
+      logged = JSON.stringify(all);
+      if (all.length > 0) log.error({ warnings: all }, "this instance lacks what it needs");
+      else log.info("this instance has what it needs again");
     },
   };
 }
