@@ -125,8 +125,10 @@ test("OPS-2 the smallest values make roles, services, policies, routes and a cer
     dnsNames: ["*.mcp.example.com", "towpath.example.com"],
     issuerRef: { name: "letsencrypt", kind: "ClusterIssuer" },
   });
-  const budgets = objects.filter(({ kind }) => kind === "PodDisruptionBudget").map(({ metadata }) => metadata.name);
-  expect(budgets).toEqual(["web", "gateway", "worker", "runner"].map((role) => `${release}-${role}`));
+  const budgets = objects.filter(({ kind }) => kind === "PodDisruptionBudget");
+  expect(budgets.map(({ metadata }) => metadata.name)).toEqual(
+    ["web", "gateway", "worker", "runner"].map((role) => `${release}-${role}`),
+  );
 });
 
 test("OPS-2 requests for the dashboard go to web, those for any other name to the gateway, by routes or an Ingress", () => {
@@ -300,6 +302,52 @@ test("OPS-2 rights are those of two roles in the tenants' namespace and of the l
   expect(listed.map(([, role, resource, verbs]) => `${role} ${resource}: ${verbs}`).toSorted()).toEqual(
     granted.toSorted(),
   );
+});
+
+test("OPS-11 CAP-2 a gateway's pod has the time to end calls that the values say, and what it writes at its end comes on top", async () => {
+  const timesOf = (objects: readonly Rendered[]) => ({
+    setting: dataOf(named(objects, "ConfigMap", "settings")).TOWPATH_GATEWAY_DRAIN_SECONDS,
+    ...Object.fromEntries(
+      Object.entries(podsOf(objects)).map(([role, { pod }]) => [role, pod.terminationGracePeriodSeconds]),
+    ),
+  });
+  const usual = { setting: "300", web: 330, gateway: 350, worker: 330, runner: 30 };
+  expect(timesOf(objectsOf("existingSecrets"))).toEqual(usual);
+  const longer = await render("existingSecrets", "--set", "gateway.drainSeconds=3660");
+  expect(timesOf(longer)).toEqual({ ...usual, setting: "3660", gateway: 3710 });
+});
+
+test("OPS-11 pods of a role spread over zones and nodes where they can, and drains end one of them at a time", () => {
+  const objects = objectsOf("smallest");
+  const pods = podsOf(objects);
+  for (const role of ["web", "gateway", "worker", "runner"]) {
+    const { pod, labels } = pods[role] ?? {};
+    const matchLabels = {
+      "app.kubernetes.io/name": "towpath",
+      "app.kubernetes.io/instance": release,
+      "app.kubernetes.io/component": role,
+    };
+    expect(labels).toMatchObject(matchLabels);
+    expect(pod?.topologySpreadConstraints).toEqual(
+      ["topology.kubernetes.io/zone", "kubernetes.io/hostname"].map((topologyKey) => ({
+        topologyKey,
+        maxSkew: 1,
+        // In a cluster of one node or zone they run too.
+        whenUnsatisfiable: "ScheduleAnyway",
+        labelSelector: { matchLabels },
+        // Else the pods of the former release count during an upgrade.
+        matchLabelKeys: ["pod-template-hash"],
+      })),
+    );
+    expect(named(objects, "PodDisruptionBudget", role)?.spec).toEqual({
+      maxUnavailable: 1,
+      unhealthyPodEvictionPolicy: "AlwaysAllow",
+      selector: { matchLabels },
+    });
+  }
+  for (const { pod } of Object.values(podsOf(objectsOf("existingSecrets"))))
+    expect(pod).not.toHaveProperty("topologySpreadConstraints");
+  expect(kindsIn(objectsOf("existingSecrets"))).not.toContain("PodDisruptionBudget");
 });
 
 test("OPS-2 the number of pods is the autoscaler's where there is one", () => {

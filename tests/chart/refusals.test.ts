@@ -122,6 +122,7 @@ const refused: readonly Refused[] = [
   // By values.schema.json.
   ["an unknown value", "gatway: { replicas: 3 }", /additional properties 'gatway' not allowed/],
   ["no pods", "runner: { replicas: 0 }", /\/runner\/replicas': minimum: got 0, want 1/],
+  ["no time to end calls", "gateway: { drainSeconds: 0 }", /\/gateway\/drainSeconds': minimum: got 0, want 1/],
   ["an unknown mode", "tls: { mode: acme }", /\/tls\/mode': value must be one of/],
   ["a bucket by its URL", "bucket: { address: 'https://towpath.s3.amazonaws.com' }", /\/bucket\/address'/],
   ["a name of a resolver", "tenants: { networkPolicies: { dns: [dns.example.com] } }", /\/networkPolicies\/dns\/0'/],

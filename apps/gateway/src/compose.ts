@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { logClock } from "@towpath/db/clock";
 import { drainHttpServer, listen } from "@towpath/role";
 import { poolReadings, serveMetrics, spanReadings } from "@towpath/telemetry";
 import type { Logger } from "pino";
@@ -60,6 +61,7 @@ export async function startGateway(
   const stopKeptNames = kept.start();
   savedState.start();
   record.start();
+  if (config.workerIndex === 0) void logClock(base.pool, "gateway", log);
   if (!base.routes.isLoaded) await base.routes.opening;
 
   return {

@@ -5,7 +5,7 @@ import { bucketAddressPattern, bucketFrom, bucketServiceSettings } from "@towpat
 import { operatorIssuerSchema } from "@towpath/auth/workloads/config";
 import { externalNetworkSettings, networkList, networksSetting } from "@towpath/egress";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
-import { inheritedSocketSettings, listenAddressFrom, openFilesLimit } from "@towpath/role";
+import { inheritedSocketSettings, listenAddressFrom, openFilesLimit, replacedLimits } from "@towpath/role";
 // Imported from the settings files: loading the whole packages takes a second of CPU, which the primary would spend
 // before it starts the workers, while nothing answers.
 import { runnerAddressFrom, runnerSettings } from "@towpath/runner-api/settings";
@@ -60,6 +60,13 @@ const environmentSchema = z.object({
   TOWPATH_GATEWAY_HOLD_MS: z.coerce.number().int().min(1).default(60_000),
   /** How long known callers and servers keep working while PostgreSQL or the runner is unavailable, milliseconds. */
   TOWPATH_GATEWAY_OUTAGE_MS: z.coerce.number().int().min(0).default(3_600_000),
+  /** How long one that others have replaced goes on with requests, streams and tasks under way. */
+  TOWPATH_GATEWAY_DRAIN_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(86_400)
+    .default(replacedLimits.requestsMs / 1000),
   /** Additional web origins that may call servers, comma-separated; checked on a loopback gateway only. */
   TOWPATH_GATEWAY_ORIGINS: z.string().default(""),
   /**
@@ -222,6 +229,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env, openFil
     serverAddress: values.TOWPATH_SERVER_URL,
     holdMs: values.TOWPATH_GATEWAY_HOLD_MS,
     outageMs: values.TOWPATH_GATEWAY_OUTAGE_MS,
+    drainMs: 1000 * values.TOWPATH_GATEWAY_DRAIN_SECONDS,
     externalNetworks: values.TOWPATH_EXTERNAL_NETWORKS,
     /** Bytes of the results that are kept for one project. */
     keptBytes: values.TOWPATH_GATEWAY_KEPT_MIB * 1024 * 1024,

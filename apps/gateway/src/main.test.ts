@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { createTestDatabase } from "@towpath/db/testing";
+import { createTestDatabase, setClockBack } from "@towpath/db/testing";
 import { stopLimits } from "@towpath/role";
 import { expect, onTestFinished, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
@@ -44,7 +44,7 @@ async function openDatabaseProxy(databaseUrl: string, directory: string) {
   };
 }
 
-const spawnMain = (databaseUrl: string, directory: string, workers: number) =>
+const spawnMain = (databaseUrl: string, directory: string, workers: number, settings: NodeJS.ProcessEnv = {}) =>
   spawn(process.execPath, [main], {
     env: {
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
@@ -55,15 +55,16 @@ const spawnMain = (databaseUrl: string, directory: string, workers: number) =>
       TOWPATH_SERVER_URL: "http://localhost:1/{name}",
       TOWPATH_GATEWAY_PORT: "0",
       TOWPATH_GATEWAY_WORKERS: String(workers),
+      ...settings,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
 
-async function startMain(workers: number) {
+async function startMain(workers: number, settings: NodeJS.ProcessEnv = {}) {
   const database = await createTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "tp-main-"));
   const proxy = await openDatabaseProxy(database.url, directory);
-  const child = spawnMain(proxy.url, directory, workers);
+  const child = spawnMain(proxy.url, directory, workers, settings);
   const ready = JSON.parse(await lineWith(child, '"msg":"ready"'));
   /** Stops it like the supervisor. Returns the exit status; null if it had to be killed. */
   const stop = async (): Promise<number | null> => {
@@ -86,6 +87,37 @@ test("OPS-1 the process reports when it serves, and SIGTERM ends it with a conne
   // One worker needs no second process.
   expect(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")).toBe("");
   expect(await stop()).toBe(0);
+});
+
+test("OPS-6 a gateway whose clock differs from the database's says so when it starts", async () => {
+  const database = await createTestDatabase();
+  const directory = await mkdtemp(join(tmpdir(), "tp-main-"));
+  await setClockBack(database.pool, 90);
+  const child = spawnMain(database.url, directory, 1);
+  const closed = once(child, "close");
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await closed;
+    await database.close();
+    await rm(directory, { recursive: true });
+  });
+  const line = await lineWith(child, "clock");
+  expect(JSON.parse(line).msg).toMatch(/of the gateway's machine is (89|90|91) s ahead of the database's.*timedatectl/);
+});
+
+test("OPS-11 CAP-2 a gateway that drains gives what is under way the time that its setting says", async () => {
+  const settings = { TOWPATH_SIGTERM: "drain", TOWPATH_GATEWAY_DRAIN_SECONDS: "1" };
+  const { port, stop } = await startMain(1, settings);
+  const socket = connect(port, "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  await once(socket, "connect");
+  socket.write("POST /echo/mcp HTTP/1.1\r\nhost: local");
+  const closed = once(socket.resume(), "close");
+  const from = performance.now();
+  expect(await stop()).toBe(0);
+  await closed;
+  // Less would be without draining, more the usual five minutes.
+  expect(performance.now() - from).toBeGreaterThan(990);
 });
 
 test("OPS-1 GW-10 a gateway that starts while the database refuses goes on, and isn't ready until that is back", async () => {

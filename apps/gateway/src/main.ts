@@ -33,7 +33,7 @@ async function serve(settings: GatewayConfig, log: Logger, peers?: Peers): Promi
   const { startGateway } = await import("./compose.ts");
   const gateway = await startGateway(settings, log, peers);
   const stop = (reason: StopReason) => {
-    if (reason === "replaced") return gateway.stop(replacedLimits.requestsMs, replacedLimits.idleMs);
+    if (reason === "replaced") return gateway.stop(settings.drainMs, replacedLimits.idleMs);
     const isOrphan = peers !== undefined && !process.connected;
     return gateway.stop(graceMs, isOrphan ? orphanIdleMs : 0);
   };
@@ -43,7 +43,7 @@ async function serve(settings: GatewayConfig, log: Logger, peers?: Peers): Promi
 }
 
 async function serveByWorkers(settings: GatewayConfig, log: Logger): Promise<number> {
-  const { workers, gatewayId, listen } = settings;
+  const { workers, gatewayId, listen, drainMs } = settings;
   const { exitMs, workerKillMs } = endLimits(settings);
   const { Primary } = await import("./workers/primary.ts");
   const onSocketLost = () =>
@@ -53,7 +53,7 @@ async function serveByWorkers(settings: GatewayConfig, log: Logger): Promise<num
   const stop = (reason: StopReason) => {
     // Workers that haven't started yet have nothing to end, and don't hear it.
     const drains = reason === "replaced" && isReady;
-    return primary.stop(drains ? reason : "SIGTERM", drains ? replacedLimits.requestsMs + workerKillMs : workerKillMs);
+    return primary.stop(drains ? reason : "SIGTERM", drains ? drainMs + workerKillMs : workerKillMs);
   };
   stopOnSignal(log, stop, exitMs);
   try {

@@ -177,7 +177,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   if (address.kind === "tcp") runtime.lead?.(address.port, complain("callers can't be led to this runner"));
   pool.startAgain(interrupted);
   const inUse = () => layersInUse(pool, prewarm, deployments);
-  const needs = watchNeeds(database, config.artifacts, log);
+  const needs = watchNeeds({ database, artifacts: config.artifacts, data: host.data, log });
   const rounds = roundsOf({ db: database.db, driver: runtime, layersInUse: inUse, onIsolation, needs });
   const stopRounds = startRounds(rounds, (name, error) => complain(`${name} failed`)(error));
   /** Writes the buffers. After the servers: these wait for the database. */

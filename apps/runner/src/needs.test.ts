@@ -7,6 +7,7 @@ import { watchNeeds } from "./needs.ts";
 
 const database = openTestDatabase();
 const log = { error: vi.fn(), info: vi.fn() };
+const data = { problem: () => null };
 
 test("OPS-6 OPS-13 a bucket that refuses the key is a warning with the remedy until it takes objects", async () => {
   let allows = false;
@@ -22,7 +23,7 @@ test("OPS-6 OPS-13 a bucket that refuses the key is a warning with the remedy un
     TOWPATH_ARTIFACTS_ACCESS_KEY_ID: "ada",
     TOWPATH_ARTIFACTS_SECRET_ACCESS_KEY: "no right",
   });
-  const needs = watchNeeds(database, artifacts, log);
+  const needs = watchNeeds({ database, artifacts, data, log });
   await needs.check();
   expect(needs.warnings).toEqual([
     expect.stringMatching(/^Artifacts can't be kept in .* may not list the bucket: allow s3:ListBucket .* put objects/),
@@ -37,7 +38,7 @@ test("OPS-6 OPS-13 a bucket that refuses the key is a warning with the remedy un
 });
 
 test("OPS-6 a clock that differs from the database's is a warning with the difference", async () => {
-  const needs = watchNeeds(database, null, log);
+  const needs = watchNeeds({ database, artifacts: null, data, log });
   await needs.check();
   expect(needs.warnings).toEqual([]);
   const now = Date.now;
@@ -45,4 +46,14 @@ test("OPS-6 a clock that differs from the database's is a warning with the diffe
   onTestFinished(() => void vi.restoreAllMocks());
   await needs.check();
   expect(needs.warnings).toEqual([expect.stringMatching(/ is (89|90|91) s ahead of the database's.*timedatectl/)]);
+});
+
+test("RUN-7 OPS-6 that servers get no volume for their data is a warning at once, and until one gets it", async () => {
+  const problem = vi.fn<() => string | null>(() => null);
+  const needs = watchNeeds({ database, artifacts: null, data: { problem }, log });
+  await needs.check();
+  problem.mockReturnValue("Servers that keep data don't start: check the storage class.");
+  expect(needs.warnings).toEqual([problem()]);
+  problem.mockReturnValue(null);
+  expect(needs.warnings).toEqual([]);
 });

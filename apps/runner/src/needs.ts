@@ -1,9 +1,8 @@
 import { type ArtifactsConfig, checkBucket } from "@towpath/artifacts";
 import type { DatabaseClient } from "@towpath/db";
+import { clockWarning } from "@towpath/db/clock";
+import type { RuntimeDriver } from "@towpath/runtime";
 import type { Logger } from "pino";
-
-/** Services refuse what was signed at another time; the strictest allows a minute. */
-const maxSkewMs = 30_000;
 
 /** What an instance needs beside its host, as it was found last. */
 export type Needs = {
@@ -13,23 +12,30 @@ export type Needs = {
   check(): Promise<void>;
 };
 
-export function watchNeeds(
-  { pool }: Pick<DatabaseClient, "pool">,
-  artifacts: ArtifactsConfig,
-  log: Pick<Logger, "error" | "info">,
-): Needs {
-  let warnings: readonly string[] = [];
+type Parts = {
+  readonly database: Pick<DatabaseClient, "pool">;
+  readonly artifacts: ArtifactsConfig;
+  /** What servers keep, of the driver. */
+  readonly data: Pick<RuntimeDriver["host"]["data"], "problem">;
+  readonly log: Pick<Logger, "error" | "info">;
+};
+
+export function watchNeeds({ database, artifacts, data, log }: Parts): Needs {
+  let found: readonly string[] = [];
+  let logged = "[]";
+  const warnings = () => [...found, ...[data.problem()].filter((problem) => problem !== null)];
   return {
     get warnings() {
-      return warnings;
+      return warnings();
     },
     async check() {
-      const found = (await Promise.all([bucketWarnings(artifacts), clockWarnings(pool)])).flat();
-      if (JSON.stringify(found) !== JSON.stringify(warnings)) {
-        if (found.length > 0) log.error({ warnings: found }, "this instance lacks what it needs");
-        else log.info("bucket and clock are as they should be again");
-      }
-      warnings = found;
+      const [bucket, clock] = await Promise.all([bucketWarnings(artifacts), clockWarning(database.pool, "runner")]);
+      found = clock === null ? bucket : [...bucket, clock];
+      const all = warnings();
+      if (JSON.stringify(all) === logged) return;
+      logged = JSON.stringify(all);
+      if (all.length > 0) log.error({ warnings: all }, "this instance lacks what it needs");
+      else log.info("this instance has what it needs again");
     },
   };
 }
@@ -49,23 +55,5 @@ async function bucketWarnings(config: ArtifactsConfig): Promise<readonly string[
     return [
       `Artifacts can't be kept in ${config.url}: ${reason.replace(/\.?$/, ".")} Check the settings TOWPATH_ARTIFACTS… and whether the bucket exists.`,
     ];
-  }
-}
-
-async function clockWarnings(pool: DatabaseClient["pool"]): Promise<readonly string[]> {
-  try {
-    // Connects first: the time of an answer is read from the middle of its round trip.
-    await pool.query("SELECT 1");
-    const before = Date.now();
-    const { rows } = await pool.query<{ now: Date }>("SELECT clock_timestamp() AS now");
-    const skewMs = (before + Date.now()) / 2 - (rows[0]?.now.getTime() ?? before);
-    if (Math.abs(skewMs) <= maxSkewMs) return [];
-    const relation = skewMs > 0 ? "ahead of" : "behind";
-    return [
-      `The clock of the runner's machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${relation} the database's, so sign-ins and addresses of the bucket may be refused: synchronize both, for example by timedatectl set-ntp true.`,
-    ];
-  } catch {
-    // While the database can't be asked, others report that.
-    return [];
   }
 }

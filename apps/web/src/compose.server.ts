@@ -12,6 +12,7 @@ import { recordAccountChange } from "@towpath/core/tenancy/account";
 import { claimLocalOrganization } from "@towpath/core/tenancy/organization";
 import { storeIssuerProblem } from "@towpath/core/tenancy/sign-in-issuer";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
+import { logClock } from "@towpath/db/clock";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { currentRelease } from "@towpath/db/release";
 import {
@@ -111,6 +112,7 @@ function compose(config: WebConfig): Services {
   const metrics = new WebMetrics(registry);
   const queue = backgroundQueue(config.databaseUrl, log);
   queue.open();
+  void logClock(database.pool, "dashboard", log);
   const notifications = openNotifications(config.directDatabaseUrl, {
     applicationName: "towpath-web-listen",
     onProblem: (error) => log.warn({ err: error }, "can't listen for log lines"),

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { createTestDatabase, setClockBack } from "@towpath/db/testing";
 import { expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import { builtWeb } from "./built-web.ts";
@@ -94,6 +95,18 @@ test.runIf(isThorough)("the process exits in time after SIGTERM, with a keep-ali
   await (await fetch(`${second.url}/healthz`)).text();
   // Not 1, as of a process that can't stop in time.
   expect((await second.stop()).code).toBe(0);
+});
+
+test("OPS-6 a web process whose clock differs from the database's says so when it starts", async () => {
+  const database = await createTestDatabase();
+  await setClockBack(database.pool, 90);
+  const web = await startWeb({ databaseUrl: database.url });
+  try {
+    await expect.poll(() => web.output()).toMatch(/dashboard's machine is (89|90|91) s ahead of the database's/);
+  } finally {
+    await web.stop();
+    await database.close();
+  }
 });
 
 test("visitors of the public site load no script of the app, and see the whole page without any", async () => {

@@ -1,4 +1,6 @@
+import { readFile } from "node:fs/promises";
 import { recordHostIsolation } from "@towpath/core/operations/host-isolation";
+import type { IsolationReport } from "@towpath/core/operations/host-isolation/schema";
 import { recordHostStorage } from "@towpath/core/operations/host-storage";
 import { beginScheduledBackup, endScheduledBackup } from "@towpath/core/operations/scheduled-backup";
 import { seedProject } from "@towpath/core/testing";
@@ -43,7 +45,7 @@ const weak = {
   ),
   exceptions: [{ setting: "TOWPATH_ALLOW_WEAK_LIMITS=yes", meaning: "Servers run although it isn't enforced." }],
 };
-const report = (content: typeof weak | typeof healthy, at = new Date()) =>
+const report = (content: IsolationReport, at = new Date()) =>
   recordHostIsolation(site.db, { host: "one", report: content, at });
 
 const open = async (path: string) => {
@@ -109,6 +111,50 @@ test.runIf(isThorough)("RUN-1 without a runner the panel says since when the sta
     .poll(() => page.getByRole("dialog").getByRole("link", { name: "Instance" }).getAttribute("href"))
     .toMatch(/\/settings\/instance$/);
   await expect.poll(() => page.getByText("aren't fully isolated").count()).toBe(0);
+});
+
+test("RUN-7 OPS-11 OPS-13 the page says what a cluster and its bucket lack, with the remedies", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const reached = "a server reaches 10.96.0.1:443";
+  const problem = `Network policies are not enforced: ${reached}. Use a network plug-in that enforces them.`;
+  const warning = "The bucket s3://layers needs attention. The key may not delete objects: allow s3:DeleteObject.";
+  await report({
+    ...healthy,
+    isolatedBy: "pods",
+    refuses: false,
+    checks: [
+      { name: "own user", ok: true, detail: "in force" },
+      { name: "network policies", ok: false, detail: reached },
+    ],
+    problems: [problem],
+    warnings: [warning],
+  });
+  await open("settings/instance");
+  const under = (title: string) => page.getByText(title, { exact: true }).locator("..").textContent();
+  await page.getByText("Servers and builds run in pods of a cluster.").waitFor();
+  expect(await under("Servers and builds run without a protection")).toContain(problem);
+  expect(await under("This instance lacks what it needs")).toContain(warning);
+  expect((await states()).filter((state) => !state.endsWith("Not tested"))).toEqual([
+    "Users: In force",
+    "Network: Missing",
+  ]);
+  await expectAccessible(page);
+});
+
+test("RUN-1 the page says what gVisor costs, with the figures of the documentation", async () => {
+  const guide = await readFile(new URL("../../../docs/operating.md", import.meta.url), "utf8");
+  const [start, memory, calls] = ["start from nothing", "memory of a server", "calls a second"].map(
+    (row) => new RegExp(`^\\| ${row}.* \\| 1 \\| ([\\d.]+) \\|$`, "m").exec(guide)?.[1],
+  );
+  await report(healthy);
+  await open("settings/instance");
+  const costs = page.getByText("Servers and builds run on gVisor's kernel, within bubblewrap.");
+  expect(await costs.textContent()).toMatch(
+    new RegExp(`a start takes ${start} times .* ${memory} times the memory, .* ${calls} times as many calls a second`),
+  );
+  await costs.getByRole("link", { name: "what gVisor costs" }).click();
+  await page.getByRole("heading", { name: "gVisor", exact: true }).waitFor();
+  expect(new URL(page.url()).hash).toBe("#gvisor");
 });
 
 test("LOG-6 BLD-18 while the disk is almost full the dashboard says so, and admins see what takes the space, and the Pythons", async () => {

@@ -19,6 +19,7 @@
   "TOWPATH_GATEWAY_PROXIES" (join "," $v.proxies)
   "TOWPATH_REPOSITORIES" "bundles"
   "TOWPATH_ARTIFACTS" $v.bucket.address
+  "TOWPATH_GATEWAY_DRAIN_SECONDS" (int $v.gateway.drainSeconds)
   "TOWPATH_GATEWAY_SPOOL_TO" (printf "%s/request-logs" (trimSuffix "/" $v.bucket.address))
   "TOWPATH_ARTIFACTS_ENDPOINT" $v.bucket.endpoint
   "TOWPATH_ARTIFACTS_REGION" $v.bucket.region

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
 import { lanesAtOnce, type Stage } from "./lanes.ts";
-import { runStages } from "./test.ts";
+import { chooseStages, runStages } from "./test.ts";
 import { type FailedFile, type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
 
 const written = vi.spyOn(process.stdout, "write");
@@ -27,13 +27,16 @@ const failedFile = (name: string, alone: FailedFile["runAlone"]): FailedFile => 
 const withFiles = (...failedFiles: FailedFile[]): Totals => ({ ...totalsOf(2), failedFiles });
 
 /** The output, without colors. */
-async function printedBy(chosen: readonly Stage[]): Promise<{ status: number; lines: string[] }> {
+async function printedBy(
+  chosen: readonly Stage[],
+  leftOut: readonly string[] = [],
+): Promise<{ status: number; lines: string[] }> {
   let text = "";
   written.mockImplementation((chunk) => {
     text += String(chunk);
     return true;
   });
-  const status = await runStages(chosen);
+  const status = await runStages(chosen, { leftOut });
   return { status, lines: stripVTControlCharacters(text).trimEnd().split("\n") };
 }
 
@@ -123,7 +126,7 @@ test("BLD-16 names after a stage that takes names select its parts", async () =>
     return totalsOf(1);
   };
   written.mockImplementation(() => true);
-  await runStages([stage("corpus", run)], ["one", "two"]);
+  await runStages([stage("corpus", run)], { only: ["one", "two"] });
   expect(seen).toEqual([["one", "two"]]);
 });
 
@@ -145,7 +148,7 @@ test("OPS-1 on one processor two lanes run at the same time, and the others afte
     return totalsOf(1);
   };
   const others = (["pages", "instances", "harness"] as const).map((name) => stage(name, during(name), name));
-  expect(await runStages([stage("unit", long, "packages"), ...others], [], lanesAtOnce(1))).toBe(0);
+  expect(await runStages([stage("unit", long, "packages"), ...others], { atOnce: lanesAtOnce(1) })).toBe(0);
   expect(together).toEqual(["pages unit", "instances unit", "harness unit"]);
 });
 
@@ -254,4 +257,22 @@ test("skipped tests that show promises are listed before the totals, and fail no
   const { status, lines } = await printedBy([stage("one", async () => ({ ...totalsOf(1), notShown }))]);
   expect([status, lines.at(-1)]).toEqual([0, "1 passed, 0 failed"]);
   expect(lines).toContain("- one: a.test.ts > GW-10 with a full disk");
+});
+
+test("OPS-1 a run without names lists the stages that it leaves out before the totals, a run of named ones none", async () => {
+  const { chosen, leftOut } = chooseStages([]);
+  expect(chosen.map(({ name }) => name)).toEqual(expect.arrayContaining(["types", "unit", "e2e", "harness"]));
+  expect(leftOut).toEqual(expect.arrayContaining(["kubernetes", "chart", "carry", "thorough"]));
+  const { lines } = await printedBy([stage("one", passed)], leftOut);
+  expect(lines.slice(-4)).toEqual([
+    "",
+    `Not run: ${leftOut.join(", ")}. Run one with ./towpath test NAME.`,
+    "",
+    "2 passed, 0 failed",
+  ]);
+  expect(chooseStages(["chart", "types"])).toMatchObject({
+    chosen: [{ name: "types" }, { name: "chart" }],
+    leftOut: [],
+  });
+  expect((await printedBy([stage("one", passed)])).lines.join()).not.toContain("Not run");
 });

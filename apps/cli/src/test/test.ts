@@ -24,11 +24,19 @@ export async function test(args: string[]): Promise<number> {
       `There is no stage ${unknown.join(", ")}.${didYouMean(unknown[0] ?? "", known)} Stages: ${known.join(", ")}.`,
     );
   }
-  const chosen = stages.filter(
-    ({ name, onlyWhenNamed }) => names.includes(name) || (names.length === 0 && !onlyWhenNamed),
-  );
+  const { chosen, leftOut } = chooseStages(names);
   for (const { requireNames } of chosen) await requireNames?.(only);
-  return await runStages(chosen, only);
+  return await runStages(chosen, { only, leftOut });
+}
+
+/** The named stages, or the default ones; `leftOut`: those that the default ones don't include, by name. */
+export function chooseStages(names: readonly string[]): {
+  readonly chosen: readonly Stage[];
+  readonly leftOut: readonly string[];
+} {
+  if (names.length > 0) return { chosen: stages.filter(({ name }) => names.includes(name)), leftOut: [] };
+  const leftOut = stages.filter(({ onlyWhenNamed }) => onlyWhenNamed);
+  return { chosen: stages.filter((stage) => !leftOut.includes(stage)), leftOut: leftOut.map(({ name }) => name) };
 }
 
 /** Names after a stage that takes names are for that stage. */
@@ -37,18 +45,28 @@ function splitNames(args: readonly string[]): { names: readonly string[]; only: 
   return last === -1 ? { names: args, only: [] } : { names: args.slice(0, last + 1), only: args.slice(last + 1) };
 }
 
+type Options = {
+  /** Parts of the last stage. */
+  readonly only?: readonly string[];
+  /** Stages to mention as not run. */
+  readonly leftOut?: readonly string[];
+  readonly atOnce?: number;
+};
+
 /** Runs these stages and prints their totals; resolves with the exit status. */
 export async function runStages(
   chosen: readonly Stage[],
-  only: readonly string[] = [],
-  atOnce = lanesAtOnce(),
+  { only = [], leftOut = [], atOnce = lanesAtOnce() }: Options = {},
 ): Promise<number> {
   const results: SteadyResult[] = [];
   for (const lanes of groupLanes(chosen, atOnce)) {
     const ended = await runLanes(lanes, only);
     for (const result of ended) results.push({ ...result, totals: await runFailedFilesAlone(result.totals) });
   }
-  return report(chosen.flatMap(({ title }) => results.filter((result) => result.title === title)));
+  return report(
+    chosen.flatMap(({ title }) => results.filter((result) => result.title === title)),
+    leftOut,
+  );
 }
 
 /**
@@ -91,10 +109,10 @@ async function runLanes([first = [], ...others]: readonly Stage[][], only: reado
 }
 
 /**
- * Prints a line for each stage, unsteady files, failures and totals; returns the exit status, 1 also if all was
- * skipped.
+ * Prints a line for each stage, unsteady files, failures, stages left out and totals; returns the exit status, 1 also if
+ * all was skipped.
  */
-function report(results: readonly SteadyResult[]): number {
+function report(results: readonly SteadyResult[], leftOut: readonly string[]): number {
   print("");
   for (const { title, totals, seconds } of results) {
     if (totals.skipped !== undefined) {
@@ -128,6 +146,7 @@ function report(results: readonly SteadyResult[]): number {
   const failures = results.flatMap(({ title, totals }) => describeFailures(title, failuresOf(totals)));
   if (isTooUnsteady) failures.push(`✗ ${unsteady} unsteady test files; a run with more than ${maxUnsteady} fails`);
   if (failures.length > 0) print(`\n${failures.join("\n")}`);
+  if (leftOut.length > 0) print(`\nNot run: ${leftOut.join(", ")}. Run one with ./towpath test NAME.`);
   const sum = (pick: (totals: Totals) => number) => results.reduce((total, { totals }) => total + pick(totals), 0);
   const failed = sum((totals) => failuresOf(totals).length) + Number(isTooUnsteady);
   const skipped = sum((totals) => Number(totals.skipped !== undefined));

@@ -148,7 +148,8 @@ export class RoleRun {
     // One that is still starting has begun nothing, and doesn't listen to messages.
     if (this.#readyAt === null || !this.#child.connected) return await this.stop("SIGKILL", 0);
     this.#child.send(replacedMessage);
-    const timer = setTimeout(() => this.#child.kill("SIGKILL"), replacedLimits.killMs);
+    const killMs = this.#role.replacedKillMs ?? replacedLimits.killMs;
+    const timer = setTimeout(() => this.#child.kill("SIGKILL"), killMs);
     await this.ended;
     clearTimeout(timer);
   }

@@ -1,3 +1,4 @@
+import { replacedLimits } from "@towpath/role";
 import type { Identity } from "../instance/instance.ts";
 import type { Database } from "./database.ts";
 import type { Environment, UpOptions } from "./options.ts";
@@ -15,6 +16,8 @@ export type Role = {
   readonly socket: number | null;
   /** Of its processes only one may exist at a time. */
   readonly runsAlone: boolean;
+  /** Milliseconds that a process has which was replaced, where its settings let it take longer than usual. */
+  readonly replacedKillMs?: number;
   /** Whether it serves, of a program that can't report it. */
   readonly serves?: () => Promise<boolean>;
 };
@@ -95,6 +98,12 @@ export function environmentsOf(
   return { web: { ...others, ...only(isForFew) }, worker: { ...others, ...only(isForModels) }, others };
 }
 
+/** The gateway's settings say how long it goes on with what is under way; then it exits by itself. */
+function gatewayKillMs({ TOWPATH_GATEWAY_DRAIN_SECONDS: seconds }: Readonly<Record<string, string>>): number {
+  const { requestsMs, killMs } = replacedLimits;
+  return Math.max(killMs, 1000 * (Number(seconds) || 0) + killMs - requestsMs);
+}
+
 type Started = {
   readonly commands: Readonly<Record<RoleName, readonly string[]>>;
   /** Descriptors of listening sockets. */
@@ -109,7 +118,7 @@ export function rolesOf({ commands, sockets, ...surroundings }: Surroundings & S
   };
   return [
     roleOf("web", { env: environments.web, socket: sockets.web }),
-    roleOf("gateway", { socket: sockets.gateway }),
+    roleOf("gateway", { socket: sockets.gateway, replacedKillMs: gatewayKillMs(environments.others) }),
     // After SIGTERM its servers would keep running, for the next runner.
     roleOf("runner", { stopSignal: "SIGINT", runsAlone: true }),
     roleOf("worker", { env: environments.worker }),

@@ -15,6 +15,7 @@ const day = 86_400_000;
 /** A host that has these volumes. */
 function hostOf(ids: Set<string>) {
   const data = {
+    problem: () => null,
     usage: async () => [...ids].map((id) => ({ id, usedBytes: 5, capacityBytes: 10 })),
     async remove(kept: (ids: readonly string[]) => Promise<ReadonlySet<string>>) {
       const keep = await kept([...ids]);

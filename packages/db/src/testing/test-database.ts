@@ -116,3 +116,12 @@ export async function migrateOnlyTo({ db, pool }: TestDatabase, last: string): P
     await rm(directory, { recursive: true, force: true });
   }
 }
+
+/** Sets the clock of a database back, for connections that are opened later: of what asks for `clock_timestamp()`. */
+export async function setClockBack(pool: pg.Pool, seconds: number): Promise<void> {
+  const { rows } = await pool.query("SELECT current_database() AS name");
+  await pool.query(`CREATE SCHEMA IF NOT EXISTS off;
+    CREATE OR REPLACE FUNCTION off.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+      $$ SELECT pg_catalog.clock_timestamp() - interval '${seconds} s' $$;
+    ALTER DATABASE ${rows[0].name} SET search_path = off, pg_catalog, public`);
+}

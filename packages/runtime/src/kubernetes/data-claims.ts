@@ -12,6 +12,7 @@ export class DataClaims implements LastingData {
   readonly #storageClassName: string;
   readonly #bytes: number;
   readonly #usage = new Map<string, DataUsage>();
+  #problem: string | null = null;
 
   constructor(api: KubernetesApi, storageClassName: string, bytes: number) {
     this.#api = api;
@@ -39,6 +40,15 @@ export class DataClaims implements LastingData {
     this.#usage.set(id, { id, ...usage });
   }
 
+  /** Takes why a server's pod got no volume, in sentences; null: it got one. */
+  learnProblem(problem: string | null): void {
+    this.#problem = problem;
+  }
+
+  problem(): string | null {
+    return this.#problem && `Servers that keep data don't start: ${this.#problem}`;
+  }
+
   async usage(): Promise<readonly DataUsage[]> {
     return [...this.#usage.values()];
   }
@@ -61,4 +71,4 @@ export class DataClaims implements LastingData {
 }
 
 /** Without the capability. */
-export const noData: LastingData = { usage: async () => [], remove: async () => [] };
+export const noData: LastingData = { usage: async () => [], problem: () => null, remove: async () => [] };

@@ -20,7 +20,7 @@ test("RUN-7 BLD-18 Pythons are those of the image, found by version and by range
     if (asked === 1) throw new Error("the cluster is busy");
     return { pythons: ["3.9.2", "3.11.7", "3.10.4"], checks: good };
   });
-  const none = { usage: async () => [], remove: async () => [] };
+  const none = { usage: async () => [], problem: () => null, remove: async () => [] };
   const network = { network: null, isNetworkRequired: false };
   const host = kubernetesHost({ namespace: "n", dataDirectory: "/", probe, ...network, data: none });
   expect(await host.selfTest()).toMatchObject({ trusted: false, problems: ["the cluster is busy"] });

@@ -53,6 +53,8 @@ export type DataUsage = { readonly id: string; readonly usedBytes: number; reado
 export type LastingData = {
   /** Usage of the directories that were used since this driver started. */
   usage(): Promise<readonly DataUsage[]>;
+  /** Why the last directory that a server needed could not be had, in whole sentences with the remedy; null: it could. */
+  problem(): string | null;
   /** Deletes volumes that `kept` doesn't list, and resolves to their ids. Deletes none if it throws. */
   remove(kept: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<readonly string[]>;
 };

@@ -1,10 +1,9 @@
 import { artifactsConfigSchema } from "@towpath/artifacts";
 import { openDatabase } from "@towpath/db";
+import { clockSkewMs, maxSkewMs } from "@towpath/db/clock";
 import type { Facts } from "../facts.ts";
 import { type Check, fix, notNeeded, ok } from "../finding.ts";
 
-/** GitHub, S3 and sign-ins refuse what was signed at another time; the strictest allows a minute. */
-const maxSkewMs = 30_000;
 const withinMs = 5_000;
 
 type Reading = { readonly from: string; readonly skewMs: number };
@@ -42,9 +41,7 @@ async function ofDatabase({ options, database }: Facts): Promise<Reading | null>
   if (options.databaseUrl === null || database === null) return null;
   const client = openDatabase(database.url, { maxConnections: 1 });
   try {
-    // Connect first: the time of an answer is read from the middle of its round trip.
-    await client.pool.query("SELECT 1");
-    return await measured("the database", async () => (await client.pool.query("SELECT now() AS now")).rows[0]?.now);
+    return { from: "the database", skewMs: await clockSkewMs(client.pool) };
   } finally {
     await client.close();
   }

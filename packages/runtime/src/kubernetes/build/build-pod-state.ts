@@ -22,7 +22,7 @@ export function podStateOf(pod: Stored<"pods"> | null): PodState {
   if (isRunning && address !== undefined) return { kind: "running", address };
   const obstacle = podObstacle(pod);
   if (obstacle === null) return { kind: "waiting", obstacle: null, isHopeless: false };
-  const isRoom = obstacle.kind === "room";
+  const isRoom = obstacle.kind !== "image";
   const sentence = isRoom ? `The cluster has no room for it: ${obstacle.message}` : obstacle.message;
   // A node may be added. The kubelet tries an image again for hours; a build doesn't wait for it.
   return { kind: "waiting", obstacle: sentence, isHopeless: !isRoom };

@@ -107,8 +107,10 @@ function endOf({ status }: Pod, container: string) {
 const noVolume =
   "Check that TOWPATH_KUBERNETES_STORAGE_CLASS and TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS name classes that kubectl get storageclass lists.";
 
+export type PodObstacle = { readonly kind: "image" | "room" | "volume"; readonly message: string };
+
 /** Why a pod waits though it should run, in a sentence; null if nothing stands in its way. Pure. */
-export function podObstacle(pod: Pod): { readonly kind: "image" | "room"; readonly message: string } | null {
+export function podObstacle(pod: Pod): PodObstacle | null {
   const { conditions = [], containerStatuses = [] } = pod.status ?? {};
   for (const { state } of containerStatuses) {
     const { reason = "", message = "" } = state?.waiting ?? {};
@@ -118,8 +120,8 @@ export function podObstacle(pod: Pod): { readonly kind: "image" | "room"; readon
   const scheduled = conditions.find(({ type, reason }) => type === "PodScheduled" && reason === "Unschedulable");
   if (scheduled === undefined) return null;
   const { message = "" } = scheduled;
-  const hint = / PersistentVolumeClaim/i.test(message) ? ` ${noVolume}` : "";
-  return { kind: "room", message: `${message}${hint}` };
+  const lacksVolume = / PersistentVolumeClaim/i.test(message);
+  return lacksVolume ? { kind: "volume", message: `${message} ${noVolume}` } : { kind: "room", message };
 }
 
 /** Whether the server's program has begun, so that there is output. Pure. */

@@ -24,6 +24,8 @@ type Waiting = {
   readonly startedAt: number;
   /** How long a pod may wait for a node and its image, milliseconds. */
   readonly placeMs: number;
+  /** Called with the reason when no volume was found for the pod. */
+  readonly onNoVolume?: (reason: string) => void;
 };
 
 /**
@@ -33,14 +35,14 @@ type Waiting = {
  */
 export async function awaitReady(
   running: PodServer,
-  { instanceId, startTimeoutMs, startedAt, placeMs }: Waiting,
+  { instanceId, startedAt, ...waiting }: Waiting,
 ): Promise<StartResult> {
   const done = new AbortController();
   try {
     const first = await Promise.race([
       untilReady(running, done.signal),
       running.ended,
-      untilStuck(running, { startTimeoutMs, placeMs }, done.signal),
+      untilStuck(running, waiting, done.signal),
     ]);
     if (first instanceof SandboxError) {
       void running.stop(0);
@@ -72,7 +74,7 @@ async function untilReady(running: PodServer, signal: AbortSignal): Promise<{ ad
 /** Resolves when the pod can't begin. */
 async function untilStuck(
   running: PodServer,
-  { startTimeoutMs, placeMs }: Pick<Waiting, "startTimeoutMs" | "placeMs">,
+  { startTimeoutMs, placeMs, onNoVolume }: Pick<Waiting, "startTimeoutMs" | "placeMs" | "onNoVolume">,
   signal: AbortSignal,
 ): Promise<SandboxError> {
   for (let waitedMs = 0; ; waitedMs += checkMs) {
@@ -84,7 +86,8 @@ async function untilStuck(
     // A pod that runs ends by itself when its start takes too long, unless its node hangs.
     const maxMs = placeMs + (isWaiting ? 0 : maxRounds * startTimeoutMs);
     if (waitedMs < maxMs) continue;
-    if (obstacle?.kind === "room") return noRoom(obstacle.message);
+    if (obstacle?.kind === "volume") onNoVolume?.(obstacle.message);
+    if (obstacle !== null && obstacle.kind !== "image") return noRoom(obstacle.message);
     const what = isWaiting ? "start" : "get ready";
     return new SandboxError("setup_failed", `The pod of the server did not ${what} within ${waitedMs / 1000} s.`);
   }

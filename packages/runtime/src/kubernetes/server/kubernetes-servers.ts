@@ -102,7 +102,9 @@ export class KubernetesServers implements ServerDriver {
       startTimeoutMs: spec.startTimeoutMs,
       startedAt,
       placeMs: this.#parts.placeMs,
+      onNoVolume: (reason) => this.#parts.data?.learnProblem(reason),
     });
+    if (server.dataVolume !== undefined) this.#parts.data?.learnProblem(null);
     if (!result.ok || pooled === null) return result;
     return { ...result, pool: pooled instanceof PodServer ? "used" : pooled };
   }
