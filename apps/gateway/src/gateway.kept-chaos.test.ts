@@ -26,6 +26,7 @@ test("CAP-2 of these calls, an end that nobody knows counts only where a kill hi
   const unfinished = "begun c 1-0 gateway-0.1 5000\n";
   const ofCall = (end: string, more: Partial<Asked> = {}): Asked => ({
     way: "key",
+    begunAt: 4800,
     asks: [{ gateway: "gateway-0.1", at: 4900 }],
     breaks: [],
     end,

@@ -176,7 +176,7 @@ test.runIf(isThorough)(
   },
 );
 
-test("GW-10 while PostgreSQL hangs, nobody who was seen before waits for it, and strangers are refused", {
+test.runIf(isThorough)("GW-10 while PostgreSQL hangs, nobody who was seen before waits for it, and strangers are refused", {
   timeout: 90_000,
 }, async () => {
   await startHere();

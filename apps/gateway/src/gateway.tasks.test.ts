@@ -4,6 +4,7 @@ import { RawClient } from "./testing/counting-server.ts";
 import { openRig, until } from "./testing/rig.ts";
 import { connectAnswering, createTask } from "./testing/task-client.ts";
 import { askModern, deployTaskless, tasksExtension } from "./testing/taskless-server.ts";
+import { isThorough } from "../../../tests/thorough.ts";
 
 const rig = openRig();
 
@@ -316,7 +317,7 @@ test("CAP-2 a task of 2026-07-28 that needs input says so, takes answers one by 
   ]);
 });
 
-test("CAP-2 a question of a task may have any name, its answers a bounded size, and it goes on once there is room for its call", async () => {
+test.runIf(isThorough)("CAP-2 a question of a task may have any name, its answers a bounded size, and it goes on once there is room for its call", async () => {
   const { server, taskless, caller } = await deployTaskless(rig);
   const who = await caller();
   const ask = (method: string, params: object = {}) => askModern(server.url, who, { method, params });

@@ -147,7 +147,7 @@ describe("the process", () => {
     ]);
   });
 
-  test("RUN-8 KEY-2 servers survive a kill -9 of the runner, and the next runner adopts them and no others", async () => {
+  test.runIf(isThorough)("RUN-8 KEY-2 servers survive a kill -9 of the runner, and the next runner adopts them and no others", async () => {
     const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
     await seedSecrets(database.db, box, deployed.projectId, { API_TOKEN: "long-enough-token" });
     await startRunner();

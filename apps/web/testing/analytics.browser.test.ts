@@ -152,7 +152,7 @@ test.runIf(isThorough)("PRJ-6 a formed session has a page of its own, an unknown
   await page.getByText("No such user").waitFor();
 });
 
-test("PRJ-6 users: members by name, anonymous callers as one; a user's sessions and usage", async () => {
+test.runIf(isThorough)("PRJ-6 users: members by name, anonymous callers as one; a user's sessions and usage", async () => {
   await page.goto(`${base()}/users`);
   await expect.poll(() => rowsOf("Users").count()).toBe(2);
   await expect.poll(() => figure("Users").textContent()).toBe("2");
@@ -224,7 +224,7 @@ test("PRJ-7 a tool: schema, figures, chart, callers and links", async () => {
   await page.getByText("What group/add does").waitFor();
 });
 
-test("PRJ-7 CAP-7 addresses of one kind's pages lead to it with their period; reads are matched to templates", async () => {
+test.runIf(isThorough)("PRJ-7 CAP-7 addresses of one kind's pages lead to it with their period; reads are matched to templates", async () => {
   await page.goto(`${base()}/resources?timeRange=7d`);
   await page.waitForURL(`${base()}/surface?timeRange=7d&kind=resource`);
   await page.goto(`${base()}/resources/all?timeRange=7d`);

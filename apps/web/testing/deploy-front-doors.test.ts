@@ -96,7 +96,7 @@ const quickstart = async (serverName: string) => {
   return (await callServerFunction(visitor, "onboarding.startQuickstart", "POST", data)).text;
 };
 
-test("ONB-5 OPS-4 a file that is not in the repository is named by every entry point, and no project is created", async () => {
+test.runIf(isThorough)("ONB-5 OPS-4 a file that is not in the repository is named by every entry point, and no project is created", async () => {
   const { fullName, defaultBranch } = target.repository;
   const text = (path: string, repository = fullName) =>
     new RegExp(`There is no .${path}. in ${repository} at ${defaultBranch} \\([0-9a-f]{7}\\)`);

@@ -182,7 +182,7 @@ test.runIf(isThorough)(
   },
 );
 
-test("CAP-1 RUN-6 the crash of a caller's own instance is shown as that person's, and the server is live", async () => {
+test.runIf(isThorough)("CAP-1 RUN-6 the crash of a caller's own instance is shown as that person's, and the server is live", async () => {
   const project = await liveProject();
   const { id: callerId } = await seedUser(site.db);
   const ended = { state: "crashed", endReason: "it exited with status 3", endedAt: new Date() };

@@ -135,7 +135,7 @@ test.runIf(isThorough)(
   },
 );
 
-test("PRJ-11 a setting that saves at once takes each click while another one is saved; what fails goes back and says why", async () => {
+test.runIf(isThorough)("PRJ-11 a setting that saves at once takes each click while another one is saved; what fails goes back and says why", async () => {
   await page.goto(`${path()}/settings#replay`);
   const card = page.locator("#replay");
   const stored = async () => (await site.db.select().from(project).where(eq(project.id, own.id)))[0]?.replay;
@@ -176,7 +176,7 @@ test("PRJ-11 a setting that saves at once takes each click while another one is 
   await expect.poll(stored, wait).toBeNull();
 });
 
-test("CAP-4 questions to a model are added, edited and deleted by keyboard; an empty list teaches, and what is no question is refused", async () => {
+test.runIf(isThorough)("CAP-4 questions to a model are added, edited and deleted by keyboard; an empty list teaches, and what is no question is refused", async () => {
   await page.goto(`${path()}/settings#questions`);
   const card = page.locator("#questions");
   await card.getByText("Nothing is asked on pull requests from forks.").waitFor();

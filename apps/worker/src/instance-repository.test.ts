@@ -16,6 +16,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { sweepRepositories } from "./retention/repositories.ts";
 import { jobContext } from "./services.ts";
 import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.ts";
+import { isThorough } from "../../../tests/thorough.ts";
 
 // Repositories of this instance on the disk, the queue, the jobs; the builder only reads what was fetched.
 let bench: Bench;
@@ -82,7 +83,7 @@ test("SRC-3 BLD-7 a push to a repository of the instance is built without waitin
   await until(async () => fetched.some((each) => each.includes("third = 3")));
 }, 60_000);
 
-test("SRC-3 files that a repository of the instance doesn't store are named in the build's log; a lost repository is pushed again", async () => {
+test.runIf(isThorough)("SRC-3 files that a repository of the instance doesn't store are named in the build's log; a lost repository is pushed again", async () => {
   await makeRepository(work(), {
     "server.py": "first = 1\n",
     ".gitattributes": "*.bin filter=lfs\n",

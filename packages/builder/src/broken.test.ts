@@ -164,7 +164,7 @@ threading.Thread(target=end, daemon=True).start()
   expect(found.code).toBe("exited_early");
 });
 
-test("BLD-2 a missing object, and an object that is not a server", async () => {
+test.runIf(isThorough)("BLD-2 a missing object, and an object that is not a server", async () => {
   const missing = await failure({ "server.py": server.replace("mcp =", "my_tools ="), ...requirements });
   const action = { kind: "entrypoint", candidates: ["server.py:my_tools"] };
   expect(missing).toMatchObject({ code: "object_missing", phase: "inspect", action });

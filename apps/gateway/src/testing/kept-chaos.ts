@@ -80,6 +80,7 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
 
     async function endOf(id: string): Promise<Asked> {
       const way = pick(ways);
+      const begunAt = Date.now();
       const asks: { gateway: string; at: number }[] = [];
       const breaks: number[] = [];
       const { bearer } = pick(callers);
@@ -101,7 +102,7 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
         if (end === null) await sleep(50 + Math.random() * 300);
       }
       counts.breaks += breaks.length;
-      return { way, asks, breaks, end: end ?? "no end", endedAt: Date.now() };
+      return { way, begunAt, asks, breaks, end: end ?? "no end", endedAt: Date.now() };
 
       /** Null: ask again. */
       async function ask(signal: AbortSignal): Promise<string | null> {
@@ -141,9 +142,9 @@ type Sent = { readonly headers: Record<string, string>; readonly params: object 
 /** Creates the task of 2025-11-25, or finds it by its key, and waits for its result. */
 async function askLegacy(url: URL, { headers, params }: Sent, signal: AbortSignal): Promise<string | null> {
   const client = await RawClient.inSession(url, headers, "2025-11-25");
-  const created = await (await client.call(1, { ...params, task: {} }, signal)).text();
-  const taskId = /"taskId":"([^"]+)"/.exec(created)?.[1];
-  if (taskId === undefined) return null;
+  const created = await client.call(1, { ...params, task: {} }, signal);
+  const taskId = /"taskId":"([^"]+)"/.exec(await created.clone().text())?.[1];
+  if (taskId === undefined) return endIn(created, true);
   return endIn(await client.send({ id: 2, method: "tasks/result", params: { taskId } }, signal), true);
 }
 
@@ -161,7 +162,8 @@ async function askModern(url: URL, { headers, params }: Sent, signal: AbortSigna
   const called = await send("tools/call", "work", params);
   const text = await called.clone().text();
   const taskId = /"taskId":"([^"]+)"/.exec(text)?.[1];
-  if (taskId === undefined) return endIn(called);
+  // One that has ended without a run, before its client got an id, answers so under its key.
+  if (taskId === undefined) return endIn(called, true);
   for (;;) {
     const got = await send("tasks/get", taskId, { taskId });
     if (!/"status":"working"/.test(await got.clone().text())) return endIn(got, true);

@@ -4,6 +4,8 @@ export type Way = "key" | "task-legacy" | "task-modern" | "repeat";
 /** What a client did and got. Times: Date.now(). `end`: `done ID`, or why there is none. */
 export type Asked = {
   readonly way: Way;
+  /** Before it opened a session. */
+  readonly begunAt: number;
   /** Names of the gateways that it sent its requests to. */
   readonly asks: readonly { readonly gateway: string; readonly at: number }[];
   /** When it broke its connection. */
@@ -96,8 +98,8 @@ export function judge(
   return { ...counts, unknown, ranTwiceInGap, ranTwice, unexplained };
 }
 
-const hasKill = (kills: readonly Kill[], process: string, { asks, endedAt }: Asked): boolean =>
-  kills.some((kill) => kill.process === process && kill.at >= (asks[0]?.at ?? 0) && kill.at <= endedAt);
+const hasKill = (kills: readonly Kill[], process: string, { begunAt, endedAt }: Asked): boolean =>
+  kills.some((kill) => kill.process === process && kill.at >= begunAt && kill.at <= endedAt);
 
 /** The process whose kill may be why nobody knows how a call ended. */
 function hitBy(call: Asked, runs: readonly Run[], kills: readonly Kill[]): "gateway" | "server" | null {

@@ -8,6 +8,7 @@ import { changedCode } from "../../testing/tiny-server.ts";
 import { processTree } from "../process/tree.ts";
 import { cgroupMounts } from "./cgroup-layout.ts";
 import { hostAddresses } from "./network.ts";
+import { isThorough } from "../../../../../tests/thorough.ts";
 
 const root = process.getuid?.() === 0;
 const nobody = 65_534;
@@ -57,7 +58,7 @@ describe.runIf(root)("a platform of an ordinary user", () => {
     expect(JSON.parse(report.changed)).toEqual(changedCode);
   });
 
-  test("RUN-2 gives servers a network that reaches the internet, but neither the host nor private ranges", async () => {
+  test.runIf(isThorough)("RUN-2 gives servers a network that reaches the internet, but neither the host nor private ranges", async () => {
     const [own] = hostAddresses();
     if (own === undefined) throw new Error("this host has no address");
     const loopback = await listen("127.0.0.1");
@@ -110,7 +111,7 @@ print(status["CapEff"], status["CapBnd"])`;
     await expect.poll(() => everything.filter(alive)).toEqual([]);
   });
 
-  test("RUN-1 uses delegated control groups", async (context) => {
+  test.runIf(isThorough)("RUN-1 uses delegated control groups", async (context) => {
     const tree = cgroupMounts(readFileSync("/proc/self/mounts", "utf8")).find((each) => each.type === "cgroup2");
     if (tree === undefined) return context.skip();
     const group = `${tree.path}/delegated-${process.pid}`;
