@@ -1,10 +1,10 @@
 import { CallToolResultSchema, ListTasksResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { RawClient } from "./testing/counting-server.ts";
 import { openRig, until } from "./testing/rig.ts";
 import { connectAnswering, createTask } from "./testing/task-client.ts";
 import { askModern, deployTaskless, tasksExtension } from "./testing/taskless-server.ts";
-import { isThorough } from "../../../tests/thorough.ts";
 
 const rig = openRig();
 
@@ -317,41 +317,44 @@ test("CAP-2 a task of 2026-07-28 that needs input says so, takes answers one by 
   ]);
 });
 
-test.runIf(isThorough)("CAP-2 a question of a task may have any name, its answers a bounded size, and it goes on once there is room for its call", async () => {
-  const { server, taskless, caller } = await deployTaskless(rig);
-  const who = await caller();
-  const ask = (method: string, params: object = {}) => askModern(server.url, who, { method, params });
-  const start = async (params: object) => (await ask("tools/call", params)).result.taskId;
-  const statusOf = async (taskId: string) => (await ask("tasks/get", { taskId })).result.status;
-  await ask("server/discover");
-  // One of each object's prototype.
-  const large = "x".repeat(3 * 1024 * 1024);
-  const taskId = await start({ name: "ask", arguments: { key: "constructor", large } });
-  await expect.poll(() => statusOf(taskId)).toBe("input_required");
-  const update = (name: string, text: string) => {
-    const answer = { action: "accept", content: { name: text } };
-    return ask("tasks/update", { taskId, inputResponses: { [name]: answer, toString: answer } });
-  };
-  expect((await update("constructor", "x".repeat(1.8 * 1024 * 1024))).error).toMatchObject({
-    code: -32602,
-    message: expect.stringContaining("larger than 4 MiB"),
-  });
-  await update("constructor", "Ada");
-  await expect.poll(() => statusOf(taskId)).toBe("input_required");
-  expect(Object.keys(taskless.runs[1]?.inputResponses ?? {})).toEqual(["constructor"]);
+test.runIf(isThorough)(
+  "CAP-2 a question of a task may have any name, its answers a bounded size, and it goes on once there is room for its call",
+  async () => {
+    const { server, taskless, caller } = await deployTaskless(rig);
+    const who = await caller();
+    const ask = (method: string, params: object = {}) => askModern(server.url, who, { method, params });
+    const start = async (params: object) => (await ask("tools/call", params)).result.taskId;
+    const statusOf = async (taskId: string) => (await ask("tasks/get", { taskId })).result.status;
+    await ask("server/discover");
+    // One of each object's prototype.
+    const large = "x".repeat(3 * 1024 * 1024);
+    const taskId = await start({ name: "ask", arguments: { key: "constructor", large } });
+    await expect.poll(() => statusOf(taskId)).toBe("input_required");
+    const update = (name: string, text: string) => {
+      const answer = { action: "accept", content: { name: text } };
+      return ask("tasks/update", { taskId, inputResponses: { [name]: answer, toString: answer } });
+    };
+    expect((await update("constructor", "x".repeat(1.8 * 1024 * 1024))).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("larger than 4 MiB"),
+    });
+    await update("constructor", "Ada");
+    await expect.poll(() => statusOf(taskId)).toBe("input_required");
+    expect(Object.keys(taskless.runs[1]?.inputResponses ?? {})).toEqual(["constructor"]);
 
-  // As many calls as a project may have that run without their client.
-  const others = await Promise.all(Array.from({ length: 100 }, () => start({ name: "work" })));
-  expect(await statusOf(others[99] ?? "")).toBe("working");
-  expect((await update("2/constructor", "Bob")).error).toMatchObject({
-    message: expect.stringContaining("Send the answers again"),
-    data: { towpath: "server_busy" },
-  });
-  expect(await statusOf(taskId)).toBe("input_required");
-  taskless.release();
-  await until(async () => (await update("2/constructor", "Bob")).error === undefined);
-  await expect.poll(() => statusOf(taskId)).toBe("completed");
-});
+    // As many calls as a project may have that run without their client.
+    const others = await Promise.all(Array.from({ length: 100 }, () => start({ name: "work" })));
+    expect(await statusOf(others[99] ?? "")).toBe("working");
+    expect((await update("2/constructor", "Bob")).error).toMatchObject({
+      message: expect.stringContaining("Send the answers again"),
+      data: { towpath: "server_busy" },
+    });
+    expect(await statusOf(taskId)).toBe("input_required");
+    taskless.release();
+    await until(async () => (await update("2/constructor", "Bob")).error === undefined);
+    await expect.poll(() => statusOf(taskId)).toBe("completed");
+  },
+);
 
 test("CAP-2 a call whose answer has begun compressed stays a call", async () => {
   const { server, taskless, caller } = await deployTaskless(rig);

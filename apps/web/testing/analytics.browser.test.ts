@@ -152,23 +152,26 @@ test.runIf(isThorough)("PRJ-6 a formed session has a page of its own, an unknown
   await page.getByText("No such user").waitFor();
 });
 
-test.runIf(isThorough)("PRJ-6 users: members by name, anonymous callers as one; a user's sessions and usage", async () => {
-  await page.goto(`${base()}/users`);
-  await expect.poll(() => rowsOf("Users").count()).toBe(2);
-  await expect.poll(() => figure("Users").textContent()).toBe("2");
-  // The course of each user's calls.
-  expect(await rowsOf("Users").locator("svg[preserveAspectRatio=none]").count()).toBe(2);
-  await expectAccessible(page);
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await rowsOf("Users")
-    .getByRole("link", { name: /^User Ada Lovelace/ })
-    .click();
-  await page.getByRole("heading", { name: "Ada Lovelace", level: 1 }).waitFor();
-  await expect.poll(() => rowsOf("Sessions").count()).toBe(3);
-  await expect.poll(() => figure("Calls").textContent()).toBe("10");
-  await expect.poll(() => rowsOf("Usage").filter({ hasText: "echo" }).textContent()).toContain("7");
-  await expectAccessible(page);
-});
+test.runIf(isThorough)(
+  "PRJ-6 users: members by name, anonymous callers as one; a user's sessions and usage",
+  async () => {
+    await page.goto(`${base()}/users`);
+    await expect.poll(() => rowsOf("Users").count()).toBe(2);
+    await expect.poll(() => figure("Users").textContent()).toBe("2");
+    // The course of each user's calls.
+    expect(await rowsOf("Users").locator("svg[preserveAspectRatio=none]").count()).toBe(2);
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await rowsOf("Users")
+      .getByRole("link", { name: /^User Ada Lovelace/ })
+      .click();
+    await page.getByRole("heading", { name: "Ada Lovelace", level: 1 }).waitFor();
+    await expect.poll(() => rowsOf("Sessions").count()).toBe(3);
+    await expect.poll(() => figure("Calls").textContent()).toBe("10");
+    await expect.poll(() => rowsOf("Usage").filter({ hasText: "echo" }).textContent()).toContain("7");
+    await expectAccessible(page);
+  },
+);
 
 test("PRJ-7 CAP-7 surface: all kinds with calls, errors, argument errors, tokens and what callers may use", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -224,23 +227,26 @@ test("PRJ-7 a tool: schema, figures, chart, callers and links", async () => {
   await page.getByText("What group/add does").waitFor();
 });
 
-test.runIf(isThorough)("PRJ-7 CAP-7 addresses of one kind's pages lead to it with their period; reads are matched to templates", async () => {
-  await page.goto(`${base()}/resources?timeRange=7d`);
-  await page.waitForURL(`${base()}/surface?timeRange=7d&kind=resource`);
-  await page.goto(`${base()}/resources/all?timeRange=7d`);
-  await page.waitForURL(`${base()}/surface/resource/all?timeRange=7d`);
-  await expect.poll(() => figure("Calls").textContent()).toBe("1");
-  await page.goto(`${base()}/resource-templates/note`);
-  await page.waitForURL(`${base()}/surface/template/note`);
-  await expect.poll(() => figure("Calls").textContent()).toBe("2");
-  await expectAccessible(page);
-  await page.goto(`${base()}/tools/group%2Fadd`);
-  await page.getByText("What group/add does").waitFor();
-  await page.goto(`${base()}/prompts/gone`);
-  await page.getByText("No prompt of this name").waitFor();
-  await page.goto(`${base()}/surface/nothing/gone`);
-  await page.getByRole("heading", { name: /not found/i }).waitFor();
-});
+test.runIf(isThorough)(
+  "PRJ-7 CAP-7 addresses of one kind's pages lead to it with their period; reads are matched to templates",
+  async () => {
+    await page.goto(`${base()}/resources?timeRange=7d`);
+    await page.waitForURL(`${base()}/surface?timeRange=7d&kind=resource`);
+    await page.goto(`${base()}/resources/all?timeRange=7d`);
+    await page.waitForURL(`${base()}/surface/resource/all?timeRange=7d`);
+    await expect.poll(() => figure("Calls").textContent()).toBe("1");
+    await page.goto(`${base()}/resource-templates/note`);
+    await page.waitForURL(`${base()}/surface/template/note`);
+    await expect.poll(() => figure("Calls").textContent()).toBe("2");
+    await expectAccessible(page);
+    await page.goto(`${base()}/tools/group%2Fadd`);
+    await page.getByText("What group/add does").waitFor();
+    await page.goto(`${base()}/prompts/gone`);
+    await page.getByText("No prompt of this name").waitFor();
+    await page.goto(`${base()}/surface/nothing/gone`);
+    await page.getByRole("heading", { name: /not found/i }).waitFor();
+  },
+);
 
 test.runIf(isThorough)(
   "CAP-7 the surface is compared with an earlier deployment's: added, changed and removed items",

@@ -111,34 +111,37 @@ test("KEY-3 a key is revoked and deleted by keyboard, after a confirmation, and 
   await row.waitFor({ state: "detached" });
 });
 
-test.runIf(isThorough)("KEY-3 a member creates keys of their own only, and an admin sees and revokes them", async () => {
-  await seedLiveProject(site.db, owner.organization, { name: "wide-green-crane" });
-  const theirs = await browser.signedInPage(site.url, colleague);
-  await theirs.goto(screen());
-  await theirs.getByText("Owners and admins can create them.").waitFor();
-  await theirs.getByRole("button", { name: "Create key" }).click();
-  await theirs.getByRole("dialog").getByLabel("Name").fill("Laptop");
-  await expect.poll(() => theirs.getByLabel("Acts as").count()).toBe(0);
-  await theirs.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
-  const key = (await theirs.getByTestId("new-api-key").textContent()) ?? "";
-  await expect
-    .poll(() => verifyApiKey(site.pool, key))
-    .toMatchObject({ userId: colleague.userId, projectIds: null, mayManage: false });
-  await theirs.getByRole("tab", { name: "curl" }).click();
-  const snippet = theirs.getByRole("group", { name: "curl snippet" });
-  await expect.poll(() => snippet.textContent()).toContain("/wide-green-crane/mcp");
-  await expect.poll(() => theirs.getByRole("region", { name: "Other members' keys" }).count()).toBe(0);
+test.runIf(isThorough)(
+  "KEY-3 a member creates keys of their own only, and an admin sees and revokes them",
+  async () => {
+    await seedLiveProject(site.db, owner.organization, { name: "wide-green-crane" });
+    const theirs = await browser.signedInPage(site.url, colleague);
+    await theirs.goto(screen());
+    await theirs.getByText("Owners and admins can create them.").waitFor();
+    await theirs.getByRole("button", { name: "Create key" }).click();
+    await theirs.getByRole("dialog").getByLabel("Name").fill("Laptop");
+    await expect.poll(() => theirs.getByLabel("Acts as").count()).toBe(0);
+    await theirs.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+    const key = (await theirs.getByTestId("new-api-key").textContent()) ?? "";
+    await expect
+      .poll(() => verifyApiKey(site.pool, key))
+      .toMatchObject({ userId: colleague.userId, projectIds: null, mayManage: false });
+    await theirs.getByRole("tab", { name: "curl" }).click();
+    const snippet = theirs.getByRole("group", { name: "curl snippet" });
+    await expect.poll(() => snippet.textContent()).toContain("/wide-green-crane/mcp");
+    await expect.poll(() => theirs.getByRole("region", { name: "Other members' keys" }).count()).toBe(0);
 
-  await page.goto(screen());
-  const row = section("Other members' keys").getByRole("row").filter({ hasText: "Laptop" });
-  await row.getByText("Ada Lovelace").waitFor();
-  await expectAccessible(page);
-  await row.getByRole("button", { name: "Actions for Laptop" }).click();
-  await page.getByRole("menuitem", { name: "Revoke" }).click();
-  await page.getByRole("button", { name: "Revoke key" }).click();
-  await row.getByText("Revoked").waitFor();
-  await expect.poll(() => verifyApiKey(site.pool, key)).toBeNull();
-});
+    await page.goto(screen());
+    const row = section("Other members' keys").getByRole("row").filter({ hasText: "Laptop" });
+    await row.getByText("Ada Lovelace").waitFor();
+    await expectAccessible(page);
+    await row.getByRole("button", { name: "Actions for Laptop" }).click();
+    await page.getByRole("menuitem", { name: "Revoke" }).click();
+    await page.getByRole("button", { name: "Revoke key" }).click();
+    await row.getByText("Revoked").waitFor();
+    await expect.poll(() => verifyApiKey(site.pool, key)).toBeNull();
+  },
+);
 
 test.runIf(isThorough)("KEY-3 a viewer reads why their keys don't work, and can still revoke them", async () => {
   const ctx = testContext(site.db, { kind: "user", userId: colleague.userId, ipAddress: null });

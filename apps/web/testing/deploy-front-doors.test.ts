@@ -96,27 +96,30 @@ const quickstart = async (serverName: string) => {
   return (await callServerFunction(visitor, "onboarding.startQuickstart", "POST", data)).text;
 };
 
-test.runIf(isThorough)("ONB-5 OPS-4 a file that is not in the repository is named by every entry point, and no project is created", async () => {
-  const { fullName, defaultBranch } = target.repository;
-  const text = (path: string, repository = fullName) =>
-    new RegExp(`There is no .${path}. in ${repository} at ${defaultBranch} \\([0-9a-f]{7}\\)`);
-  const settings = { name: "door-absent", entrypoint: "absent.py:mcp", requirements: "absent.txt" };
-  for (const deploy of [entryPoints.dashboard, entryPoints.rest]) {
-    const answer = await deploy(settings);
-    expect(answer).toMatch(text("absent\\.py"));
-    expect(answer).toMatch(text("absent\\.txt"));
-  }
-  expect(await terminal("front-door", "--entrypoint", "absent.py")).toMatch(text("absent\\.py", "front-door"));
-  // With a root directory, they are searched there.
-  for (const deploy of [entryPoints.dashboard, entryPoints.rest]) {
-    const answer = await deploy({ ...settings, rootDirectory: "./servers/one/" });
-    expect(answer).toMatch(text("servers/one/absent\\.py"));
-    expect(answer).toMatch(text("servers/one/absent\\.txt"));
-  }
-  const elsewhere = await terminal("front-door", "--entrypoint", "server.py", "--root-directory", "servers/one");
-  expect(elsewhere).toMatch(text("servers/one/server\\.py", "front-door"));
-  expect((await site.pool.query("SELECT 1 FROM project")).rowCount).toBe(0);
-});
+test.runIf(isThorough)(
+  "ONB-5 OPS-4 a file that is not in the repository is named by every entry point, and no project is created",
+  async () => {
+    const { fullName, defaultBranch } = target.repository;
+    const text = (path: string, repository = fullName) =>
+      new RegExp(`There is no .${path}. in ${repository} at ${defaultBranch} \\([0-9a-f]{7}\\)`);
+    const settings = { name: "door-absent", entrypoint: "absent.py:mcp", requirements: "absent.txt" };
+    for (const deploy of [entryPoints.dashboard, entryPoints.rest]) {
+      const answer = await deploy(settings);
+      expect(answer).toMatch(text("absent\\.py"));
+      expect(answer).toMatch(text("absent\\.txt"));
+    }
+    expect(await terminal("front-door", "--entrypoint", "absent.py")).toMatch(text("absent\\.py", "front-door"));
+    // With a root directory, they are searched there.
+    for (const deploy of [entryPoints.dashboard, entryPoints.rest]) {
+      const answer = await deploy({ ...settings, rootDirectory: "./servers/one/" });
+      expect(answer).toMatch(text("servers/one/absent\\.py"));
+      expect(answer).toMatch(text("servers/one/absent\\.txt"));
+    }
+    const elsewhere = await terminal("front-door", "--entrypoint", "server.py", "--root-directory", "servers/one");
+    expect(elsewhere).toMatch(text("servers/one/server\\.py", "front-door"));
+    expect((await site.pool.query("SELECT 1 FROM project")).rowCount).toBe(0);
+  },
+);
 
 test.runIf(isThorough)(
   "VAL-1 ONB-4 an invalid, reserved or taken name is refused by every entry point with the same text",

@@ -5,7 +5,6 @@ import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, newPage, openBrowser, signIn } from "./browser.ts";
 import { openSiteWithGitHub } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
-import { isThorough } from "../../../tests/thorough.ts";
 
 // These tests run in order: each continues where the one before it stopped.
 
@@ -27,7 +26,7 @@ const card = (name: string) => page.getByRole("article", { name, exact: true });
 const installations = () =>
   site.db.select().from(githubInstallation).where(eq(githubInstallation.organizationId, owner.organization.id));
 
-test.runIf(isThorough)("ONB-2 the settings tell an account that GitHub no longer knows from one that is connected there", async () => {
+test("ONB-2 the settings tell an account that GitHub no longer knows from one that is connected there", async () => {
   await page.goto(to("settings/github"));
   const gone = card(`acme-${owner.organization.slug}`);
   await gone.getByText("Removed on GitHub").waitFor();
@@ -130,7 +129,7 @@ const repository = (id: number) => ({
   owner: { id: 1, login: "ada-codes" },
 });
 
-test.runIf(isThorough)("ONB-2 a suspended account says what that means, and disconnecting asks, ends builds and is in the audit log", async () => {
+test("ONB-2 a suspended account says what that means, and disconnecting asks, ends builds and is in the audit log", async () => {
   const own = (await installations()).find(({ accountLogin }) => accountLogin === "ada-codes");
   const installationId = own?.installationId ?? 0;
   await site.db

@@ -135,95 +135,105 @@ test.runIf(isThorough)(
   },
 );
 
-test.runIf(isThorough)("PRJ-11 a setting that saves at once takes each click while another one is saved; what fails goes back and says why", async () => {
-  await page.goto(`${path()}/settings#replay`);
-  const card = page.locator("#replay");
-  const stored = async () => (await site.db.select().from(project).where(eq(project.id, own.id)))[0]?.replay;
-  const failing = card.getByLabel("Fail checks where answers are different");
-  const tools = card.getByRole("group").getByRole("checkbox");
-  const held: (() => void)[] = [];
-  const saves = /_serverFn\/settings\.updateProject/;
-  await page.route(saves, async (route) => {
-    await new Promise<void>((resolve) => held.push(resolve));
-    if (held.length === 2) await route.abort();
-    else await route.continue();
-  });
-  await card.getByLabel("Sample and replay calls of production").click();
-  await failing.click();
-  await tools.nth(0).click();
-  await tools.nth(1).click();
-  // All are shown, and the first waits for the server.
-  const shown = async () => [await failing.isChecked(), await tools.nth(0).isChecked(), await tools.nth(1).isChecked()];
-  await expect.poll(shown).toEqual([true, true, true]);
-  const wait = { timeout: 15_000 };
-  for (const at of [0, 1, 2, 3]) {
-    await expect.poll(() => held.length, wait).toBe(at + 1);
-    held[at]?.();
-  }
-  // The second failed, and took no other with it.
-  await expect.poll(async () => ((await stored()) as { tools: string[] } | null)?.tools.length, wait).toBe(2);
-  expect(await stored()).toMatchObject({ isRequired: false });
-  await card.getByText("Towpath can't be reached. Try again.").waitFor();
-  await expect.poll(shown).toEqual([false, true, true]);
-  await page.unroute(saves);
-  // Another tab has changed another part of it meanwhile.
-  const others = { ...((await stored()) as object), keepDays: 30 };
-  await site.db.update(project).set({ replay: others }).where(eq(project.id, own.id));
-  await failing.click();
-  await expect.poll(stored, wait).toMatchObject({ isRequired: true, keepDays: 30 });
-  expect(await card.getByText("Towpath can't be reached").count()).toBe(0);
-  await card.getByLabel("Sample and replay calls of production").click();
-  await expect.poll(stored, wait).toBeNull();
-});
+test.runIf(isThorough)(
+  "PRJ-11 a setting that saves at once takes each click while another one is saved; what fails goes back and says why",
+  async () => {
+    await page.goto(`${path()}/settings#replay`);
+    const card = page.locator("#replay");
+    const stored = async () => (await site.db.select().from(project).where(eq(project.id, own.id)))[0]?.replay;
+    const failing = card.getByLabel("Fail checks where answers are different");
+    const tools = card.getByRole("group").getByRole("checkbox");
+    const held: (() => void)[] = [];
+    const saves = /_serverFn\/settings\.updateProject/;
+    await page.route(saves, async (route) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      if (held.length === 2) await route.abort();
+      else await route.continue();
+    });
+    await card.getByLabel("Sample and replay calls of production").click();
+    await failing.click();
+    await tools.nth(0).click();
+    await tools.nth(1).click();
+    // All are shown, and the first waits for the server.
+    const shown = async () => [
+      await failing.isChecked(),
+      await tools.nth(0).isChecked(),
+      await tools.nth(1).isChecked(),
+    ];
+    await expect.poll(shown).toEqual([true, true, true]);
+    const wait = { timeout: 15_000 };
+    for (const at of [0, 1, 2, 3]) {
+      await expect.poll(() => held.length, wait).toBe(at + 1);
+      held[at]?.();
+    }
+    // The second failed, and took no other with it.
+    await expect.poll(async () => ((await stored()) as { tools: string[] } | null)?.tools.length, wait).toBe(2);
+    expect(await stored()).toMatchObject({ isRequired: false });
+    await card.getByText("Towpath can't be reached. Try again.").waitFor();
+    await expect.poll(shown).toEqual([false, true, true]);
+    await page.unroute(saves);
+    // Another tab has changed another part of it meanwhile.
+    const others = { ...((await stored()) as object), keepDays: 30 };
+    await site.db.update(project).set({ replay: others }).where(eq(project.id, own.id));
+    await failing.click();
+    await expect.poll(stored, wait).toMatchObject({ isRequired: true, keepDays: 30 });
+    expect(await card.getByText("Towpath can't be reached").count()).toBe(0);
+    await card.getByLabel("Sample and replay calls of production").click();
+    await expect.poll(stored, wait).toBeNull();
+  },
+);
 
-test.runIf(isThorough)("CAP-4 questions to a model are added, edited and deleted by keyboard; an empty list teaches, and what is no question is refused", async () => {
-  await page.goto(`${path()}/settings#questions`);
-  const card = page.locator("#questions");
-  await card.getByText("Nothing is asked on pull requests from forks.").waitFor();
-  const wait = { timeout: 15_000 };
-  const stored = async () =>
-    (await site.db.select().from(project).where(eq(project.id, own.id)))[0]?.checkQuestions as {
-      readonly texts: string[];
-      readonly isOn: boolean;
-      readonly tokens: number;
-    };
-  const saved = () => expect.poll(() => card.locator("[aria-readonly=true], [aria-busy=true]").count(), wait).toBe(0);
-  await card.getByLabel("Ask a model saved questions").click();
-  await card.getByText("No questions yet").waitFor();
-  await saved();
-  const field = card.getByRole("textbox", { name: "New question" });
-  const add = card.getByRole("button", { name: "Add question" });
-  await add.press("Enter");
-  await card.getByText("Enter a question").waitFor();
-  await field.fill("Work for two steps");
-  await add.press("Enter");
-  await expect.poll(async () => (await stored())?.texts, wait).toEqual(["Work for two steps"]);
-  await expect.poll(() => field.inputValue(), wait).toBe("");
-  await saved();
-  await field.fill("Work for two steps");
-  await add.press("Enter");
-  await card.getByText("This question is saved already").waitFor();
-  await field.fill("What is left?");
-  await add.press("Enter");
-  await expect.poll(async () => (await stored())?.texts.length, wait).toBe(2);
-  await saved();
-  const list = card.getByRole("list", { name: "Saved questions" });
-  await list.getByRole("button", { name: "Edit: What is left?" }).press("Enter");
-  await list.getByRole("textbox", { name: "Question" }).fill("Which work is left?");
-  await list.getByRole("button", { name: "Save question" }).press("Enter");
-  await expect.poll(async () => (await stored())?.texts, wait).toEqual(["Work for two steps", "Which work is left?"]);
-  await expectAccessible(page);
-  await saved();
-  await list.getByRole("button", { name: "Delete: Which work is left?" }).press("Enter");
-  await expect.poll(stored, wait).toMatchObject({ isOn: true, texts: ["Work for two steps"], tokens: 100_000 });
-  await saved();
-  await page.reload();
-  await list.getByText("Work for two steps").waitFor();
-  expect(await card.getByText("No model is configured").count()).toBe(0);
-  await page.setViewportSize({ width: 320, height: 800 });
-  await expect.poll(() => overflowOf(page)).toBe(0);
-  await page.setViewportSize({ width: 1280, height: 800 });
-});
+test.runIf(isThorough)(
+  "CAP-4 questions to a model are added, edited and deleted by keyboard; an empty list teaches, and what is no question is refused",
+  async () => {
+    await page.goto(`${path()}/settings#questions`);
+    const card = page.locator("#questions");
+    await card.getByText("Nothing is asked on pull requests from forks.").waitFor();
+    const wait = { timeout: 15_000 };
+    const stored = async () =>
+      (await site.db.select().from(project).where(eq(project.id, own.id)))[0]?.checkQuestions as {
+        readonly texts: string[];
+        readonly isOn: boolean;
+        readonly tokens: number;
+      };
+    const saved = () => expect.poll(() => card.locator("[aria-readonly=true], [aria-busy=true]").count(), wait).toBe(0);
+    await card.getByLabel("Ask a model saved questions").click();
+    await card.getByText("No questions yet").waitFor();
+    await saved();
+    const field = card.getByRole("textbox", { name: "New question" });
+    const add = card.getByRole("button", { name: "Add question" });
+    await add.press("Enter");
+    await card.getByText("Enter a question").waitFor();
+    await field.fill("Work for two steps");
+    await add.press("Enter");
+    await expect.poll(async () => (await stored())?.texts, wait).toEqual(["Work for two steps"]);
+    await expect.poll(() => field.inputValue(), wait).toBe("");
+    await saved();
+    await field.fill("Work for two steps");
+    await add.press("Enter");
+    await card.getByText("This question is saved already").waitFor();
+    await field.fill("What is left?");
+    await add.press("Enter");
+    await expect.poll(async () => (await stored())?.texts.length, wait).toBe(2);
+    await saved();
+    const list = card.getByRole("list", { name: "Saved questions" });
+    await list.getByRole("button", { name: "Edit: What is left?" }).press("Enter");
+    await list.getByRole("textbox", { name: "Question" }).fill("Which work is left?");
+    await list.getByRole("button", { name: "Save question" }).press("Enter");
+    await expect.poll(async () => (await stored())?.texts, wait).toEqual(["Work for two steps", "Which work is left?"]);
+    await expectAccessible(page);
+    await saved();
+    await list.getByRole("button", { name: "Delete: Which work is left?" }).press("Enter");
+    await expect.poll(stored, wait).toMatchObject({ isOn: true, texts: ["Work for two steps"], tokens: 100_000 });
+    await saved();
+    await page.reload();
+    await list.getByText("Work for two steps").waitFor();
+    expect(await card.getByText("No model is configured").count()).toBe(0);
+    await page.setViewportSize({ width: 320, height: 800 });
+    await expect.poll(() => overflowOf(page)).toBe(0);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  },
+);
 
 test("CAP-4 a preview's page shows what became different and what a model chooses; one call and all are replayed by keyboard; viewers only read", async () => {
   await site.db.update(project).set({ checkQuestions: null }).where(eq(project.id, own.id));

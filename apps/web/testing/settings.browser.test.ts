@@ -177,53 +177,56 @@ test("KEY-1 a new value set in the dashboard keeps a preview-only variable out o
   await page.getByText("Previews only").waitFor();
 });
 
-test.runIf(isThorough)("KEY-1 KEY-5 description, environments and sensitivity are edited without the value, by keyboard, at 360 px", async () => {
-  const change = async (edit: (dialog: Locator) => Promise<void>) => {
-    await page.getByRole("button", { name: "Edit API_KEY" }).focus();
-    await page.keyboard.press("Enter");
-    const dialog = page.getByRole("dialog");
-    await dialog.getByRole("textbox", { name: /^Description/ }).waitFor();
-    await edit(dialog);
-    await dialog.getByRole("button", { name: "Save changes" }).focus();
-    await page.keyboard.press("Enter");
-  };
-  const closed = () => page.getByRole("dialog").waitFor({ state: "detached" });
-  const one = async () => (await site.db.select().from(secret).where(eq(secret.keyName, "API_KEY")))[0];
-  await page.setViewportSize({ width: 360, height: 740 });
-  await goTo("settings");
-  const before = await one();
-  // Nothing changed: no new version.
-  await change(async () => {});
-  await closed();
-  await expect.poll(async () => (await one())?.version).toBe(before?.version);
-  await change(async (dialog) => {
-    await dialog.getByRole("textbox", { name: /^Description/ }).fill("For the weather service");
-    await dialog.getByRole("checkbox", { name: "Production" }).press("Space");
-    await dialog.getByRole("checkbox", { name: /^Sensitive/ }).press("Space");
-    await expectAccessible(page);
-  });
-  await closed();
-  await page.getByText("For the weather service").waitFor();
-  await expect
-    .poll(() => one())
-    .toMatchObject({
-      description: "For the weather service",
-      environments: ["production", "preview"],
-      sensitive: true,
+test.runIf(isThorough)(
+  "KEY-1 KEY-5 description, environments and sensitivity are edited without the value, by keyboard, at 360 px",
+  async () => {
+    const change = async (edit: (dialog: Locator) => Promise<void>) => {
+      await page.getByRole("button", { name: "Edit API_KEY" }).focus();
+      await page.keyboard.press("Enter");
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("textbox", { name: /^Description/ }).waitFor();
+      await edit(dialog);
+      await dialog.getByRole("button", { name: "Save changes" }).focus();
+      await page.keyboard.press("Enter");
+    };
+    const closed = () => page.getByRole("dialog").waitFor({ state: "detached" });
+    const one = async () => (await site.db.select().from(secret).where(eq(secret.keyName, "API_KEY")))[0];
+    await page.setViewportSize({ width: 360, height: 740 });
+    await goTo("settings");
+    const before = await one();
+    // Nothing changed: no new version.
+    await change(async () => {});
+    await closed();
+    await expect.poll(async () => (await one())?.version).toBe(before?.version);
+    await change(async (dialog) => {
+      await dialog.getByRole("textbox", { name: /^Description/ }).fill("For the weather service");
+      await dialog.getByRole("checkbox", { name: "Production" }).press("Space");
+      await dialog.getByRole("checkbox", { name: /^Sensitive/ }).press("Space");
+      await expectAccessible(page);
     });
-  // Unchecking doesn't reveal its value again.
-  await change((dialog) => dialog.getByRole("checkbox", { name: /^Sensitive/ }).press("Space"));
-  await page.getByText("A sensitive value can't be made visible. Enter a new value to change this.").waitFor();
-  await page.getByLabel("Value of API_KEY", { exact: true }).fill("new and visible");
-  await page.getByRole("button", { name: "Save changes" }).click();
-  await closed();
-  await page.getByRole("button", { name: "Show API_KEY", exact: true }).click();
-  await page.getByText("new and visible").waitFor();
-  await page.setViewportSize({ width: 1440, height: 900 });
-  const revealed = { ...key(), keyName: "API_KEY" };
-  expect((await callServerFunction(member.visitor, "settings.revealVariable", "POST", revealed)).status).toBe(200);
-  await site.db.delete(auditLog).where(eq(auditLog.action, "secret.decrypt"));
-});
+    await closed();
+    await page.getByText("For the weather service").waitFor();
+    await expect
+      .poll(() => one())
+      .toMatchObject({
+        description: "For the weather service",
+        environments: ["production", "preview"],
+        sensitive: true,
+      });
+    // Unchecking doesn't reveal its value again.
+    await change((dialog) => dialog.getByRole("checkbox", { name: /^Sensitive/ }).press("Space"));
+    await page.getByText("A sensitive value can't be made visible. Enter a new value to change this.").waitFor();
+    await page.getByLabel("Value of API_KEY", { exact: true }).fill("new and visible");
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await closed();
+    await page.getByRole("button", { name: "Show API_KEY", exact: true }).click();
+    await page.getByText("new and visible").waitFor();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const revealed = { ...key(), keyName: "API_KEY" };
+    expect((await callServerFunction(member.visitor, "settings.revealVariable", "POST", revealed)).status).toBe(200);
+    await site.db.delete(auditLog).where(eq(auditLog.action, "secret.decrypt"));
+  },
+);
 
 test("KEY-1 KEY-2 the page offers environments and sensitivity, shows what may be shown, and what to redeploy", async () => {
   await goTo("settings");

@@ -104,7 +104,8 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-push-"));
   await instance.start("runner");
   await instance.start("worker");
-}, 60_000);
+  // Three starts, on a busy machine.
+}, 180_000);
 afterAll(async () => {
   await runner.close();
   await instance.close();

@@ -13,10 +13,10 @@ import { commitFiles, git, makeRepository, makeZip, streamOf } from "@towpath/gi
 import { readBuildLog } from "@towpath/logs";
 import { and, eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { sweepRepositories } from "./retention/repositories.ts";
 import { jobContext } from "./services.ts";
 import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.ts";
-import { isThorough } from "../../../tests/thorough.ts";
 
 // Repositories of this instance on the disk, the queue, the jobs; the builder only reads what was fetched.
 let bench: Bench;
@@ -83,33 +83,37 @@ test("SRC-3 BLD-7 a push to a repository of the instance is built without waitin
   await until(async () => fetched.some((each) => each.includes("third = 3")));
 }, 60_000);
 
-test.runIf(isThorough)("SRC-3 files that a repository of the instance doesn't store are named in the build's log; a lost repository is pushed again", async () => {
-  await makeRepository(work(), {
-    "server.py": "first = 1\n",
-    ".gitattributes": "*.bin filter=lfs\n",
-    "data.bin": `version https://git-lfs.github.com/spec/v1\noid sha256:${"a".repeat(64)}\nsize 5\n`,
-  });
-  await git(work(), "update-index", "--add", "--cacheinfo", `160000,${"b".repeat(40)},lib`);
-  await git(work(), "commit", "--quiet", "--message", "Submodule");
-  const { id } = await createRepository({ ctx: as(), input: input() });
-  await push(id, "main");
-  const name = `own-${organization.slug.slice(-6)}`;
-  const { build } = await deployRepository({
-    ctx: as(),
-    input: { orgSlug: organization.slug, name, repository: "weather" },
-  });
-  await bench.work();
-  await ended(build.id);
-  const log = async (buildId: string) =>
-    (await readBuildLog(bench.database.pool, { buildId })).map(({ text: line }) => line).join("\n");
-  expect(await log(build.id)).toMatch(/submodule is missing[\s\S]*lib/i);
-  expect(await log(build.id)).toMatch(/Git LFS is missing[\s\S]*data\.bin/);
-  await rm(join(directory, "stored"), { recursive: true });
-  await commitFiles(work(), { "server.py": "second = 2\n" });
-  await store.create(id, "main");
-  await push(id, "main");
-  await until(async () => (await builds(name)).length === 2);
-}, 60_000);
+test.runIf(isThorough)(
+  "SRC-3 files that a repository of the instance doesn't store are named in the build's log; a lost repository is pushed again",
+  async () => {
+    await makeRepository(work(), {
+      "server.py": "first = 1\n",
+      ".gitattributes": "*.bin filter=lfs\n",
+      "data.bin": `version https://git-lfs.github.com/spec/v1\noid sha256:${"a".repeat(64)}\nsize 5\n`,
+    });
+    await git(work(), "update-index", "--add", "--cacheinfo", `160000,${"b".repeat(40)},lib`);
+    await git(work(), "commit", "--quiet", "--message", "Submodule");
+    const { id } = await createRepository({ ctx: as(), input: input() });
+    await push(id, "main");
+    const name = `own-${organization.slug.slice(-6)}`;
+    const { build } = await deployRepository({
+      ctx: as(),
+      input: { orgSlug: organization.slug, name, repository: "weather" },
+    });
+    await bench.work();
+    await ended(build.id);
+    const log = async (buildId: string) =>
+      (await readBuildLog(bench.database.pool, { buildId })).map(({ text: line }) => line).join("\n");
+    expect(await log(build.id)).toMatch(/submodule is missing[\s\S]*lib/i);
+    expect(await log(build.id)).toMatch(/Git LFS is missing[\s\S]*data\.bin/);
+    await rm(join(directory, "stored"), { recursive: true });
+    await commitFiles(work(), { "server.py": "second = 2\n" });
+    await store.create(id, "main");
+    await push(id, "main");
+    await until(async () => (await builds(name)).length === 2);
+  },
+  60_000,
+);
 
 test("SRC-3 LOG-6 repositories whose organization is gone are removed a day later, others packed and kept", async () => {
   await makeRepository(work(), { "server.py": "first = 1\n" });

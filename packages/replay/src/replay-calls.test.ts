@@ -209,29 +209,32 @@ test("CAP-4 what could not be asked again is named as not compared, and a differ
   expect(counted(behind)).toEqual(["value real"]);
 });
 
-test.runIf(isThorough)("CAP-4 very many numbers that move, and answers nested deeply, are compared like others", async () => {
-  // Of 25,000 items without a partner, each beside thirty of production's.
-  const production = Array.from({ length: 30 }, () => 5 + noise(1));
-  const pair = { record: 0, answer: 0, order: 0, production, preview: 5 };
-  const pairs = Array.from({ length: 25_000 }, (_, record) => ({ ...pair, record }));
-  expect(driftOf({ pairs, isTime: false, name: "price" })?.what).toBe("with fewer decimals");
+test.runIf(isThorough)(
+  "CAP-4 very many numbers that move, and answers nested deeply, are compared like others",
+  async () => {
+    // Of 25,000 items without a partner, each beside thirty of production's.
+    const production = Array.from({ length: 30 }, () => 5 + noise(1));
+    const pair = { record: 0, answer: 0, order: 0, production, preview: 5 };
+    const pairs = Array.from({ length: 25_000 }, (_, record) => ({ ...pair, record }));
+    expect(driftOf({ pairs, isTime: false, name: "price" })?.what).toBe("with fewer decimals");
 
-  const nested = "[".repeat(200_000) + "]".repeat(200_000);
-  const text = await replay(
-    () => nested,
-    (values) => (n(values) === 1 ? `${nested} ` : nested),
-  );
-  expect(text).toMatchObject({ verdict: "different", tools: [{ replayed: 8, different: 1 }] });
-  const result = { content: [], structuredContent: { deep: JSON.parse(nested) } };
-  const structured = await replay(
-    () => 1,
-    () => 1,
-    {
-      preview: async () => ({ kind: "result", result, isError: false, ms: 1 }),
-    },
-  );
-  expect(counted(structured)).toEqual(["no-answer"]);
-});
+    const nested = "[".repeat(200_000) + "]".repeat(200_000);
+    const text = await replay(
+      () => nested,
+      (values) => (n(values) === 1 ? `${nested} ` : nested),
+    );
+    expect(text).toMatchObject({ verdict: "different", tools: [{ replayed: 8, different: 1 }] });
+    const result = { content: [], structuredContent: { deep: JSON.parse(nested) } };
+    const structured = await replay(
+      () => 1,
+      () => 1,
+      {
+        preview: async () => ({ kind: "result", result, isError: false, ms: 1 }),
+      },
+    );
+    expect(counted(structured)).toEqual(["no-answer"]);
+  },
+);
 
 test("CAP-4 slower: clear and in fresh pairs, not for a first call or a little", async () => {
   const timed = (ms: (count: number) => number) => {

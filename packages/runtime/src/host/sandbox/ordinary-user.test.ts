@@ -3,12 +3,12 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, rmdirSync } from "node:f
 import { rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isThorough } from "../../../../../tests/thorough.ts";
 import { shortDirectory } from "../../testing/short-directory.ts";
 import { changedCode } from "../../testing/tiny-server.ts";
 import { processTree } from "../process/tree.ts";
 import { cgroupMounts } from "./cgroup-layout.ts";
 import { hostAddresses } from "./network.ts";
-import { isThorough } from "../../../../../tests/thorough.ts";
 
 const root = process.getuid?.() === 0;
 const nobody = 65_534;
@@ -58,19 +58,21 @@ describe.runIf(root)("a platform of an ordinary user", () => {
     expect(JSON.parse(report.changed)).toEqual(changedCode);
   });
 
-  test.runIf(isThorough)("RUN-2 gives servers a network that reaches the internet, but neither the host nor private ranges", async () => {
-    const [own] = hostAddresses();
-    if (own === undefined) throw new Error("this host has no address");
-    const loopback = await listen("127.0.0.1");
-    const targets = [
-      [own, await listen(own)],
-      ["127.0.0.1", loopback],
-      ["10.0.2.2", loopback],
-      ["169.254.169.254", 80],
-      ["192.168.1.1", 80],
-      ["10.1.2.3", 80],
-    ];
-    const code = `
+  test.runIf(isThorough)(
+    "RUN-2 gives servers a network that reaches the internet, but neither the host nor private ranges",
+    async () => {
+      const [own] = hostAddresses();
+      if (own === undefined) throw new Error("this host has no address");
+      const loopback = await listen("127.0.0.1");
+      const targets = [
+        [own, await listen(own)],
+        ["127.0.0.1", loopback],
+        ["10.0.2.2", loopback],
+        ["169.254.169.254", 80],
+        ["192.168.1.1", 80],
+        ["10.1.2.3", 80],
+      ];
+      const code = `
 import socket
 print([name for _, name in socket.if_nameindex()])
 for host, port in ${JSON.stringify(targets)}:
@@ -82,19 +84,20 @@ try:
 except OSError as error: print(type(error).__name__)
 status = dict(line.split(":\\t", 1) for line in open("/proc/self/status").read().splitlines() if ":\\t" in line)
 print(status["CapEff"], status["CapBnd"])`;
-    const open = await selfTest(code, `${own}/32`);
-    const checks: { name: string; ok: boolean }[] = open.isolation.checks;
-    expect(checks.find((check) => check.name === "own network")).toMatchObject({ ok: true });
-    const refused = ["127.0.0.1", "10.0.2.2", "169.254.169.254", "192.168.1.1", "10.1.2.3"];
-    expect(open.lines).toEqual([
-      "['lo', 'tap0']",
-      // The one range that is open here: packets do leave.
-      `reached ${own}`,
-      ...refused.map((host) => expect.stringMatching(`^(PermissionError|ConnectionRefusedError|OSError) ${host}$`)),
-      "PermissionError",
-      "0000000000000000 0000000000000000",
-    ]);
-  });
+      const open = await selfTest(code, `${own}/32`);
+      const checks: { name: string; ok: boolean }[] = open.isolation.checks;
+      expect(checks.find((check) => check.name === "own network")).toMatchObject({ ok: true });
+      const refused = ["127.0.0.1", "10.0.2.2", "169.254.169.254", "192.168.1.1", "10.1.2.3"];
+      expect(open.lines).toEqual([
+        "['lo', 'tap0']",
+        // The one range that is open here: packets do leave.
+        `reached ${own}`,
+        ...refused.map((host) => expect.stringMatching(`^(PermissionError|ConnectionRefusedError|OSError) ${host}$`)),
+        "PermissionError",
+        "0000000000000000 0000000000000000",
+      ]);
+    },
+  );
 
   test("RUN-1 kill -9 of the platform leaves no process of a server or its network", async () => {
     const [file, argv] = asUser("platform-process", directory, "running");
