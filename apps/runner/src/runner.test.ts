@@ -147,57 +147,54 @@ describe("the process", () => {
     ]);
   });
 
-  test.runIf(isThorough)(
-    "RUN-8 KEY-2 servers survive a kill -9 of the runner, and the next runner adopts them and no others",
-    async () => {
-      const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
-      await seedSecrets(database.db, box, deployed.projectId, { API_TOKEN: "long-enough-token" });
-      await startRunner();
-      const lease = await client.ensure(deployed.deploymentId);
-      const stored = () => database.db.select().from(instance).where(eq(instance.deploymentId, deployed.deploymentId));
-      // Whoever reads the database can't pass for the platform.
-      const { secret: _, ...address } = lease.endpoint;
-      await expect.poll(async () => (await stored())[0]?.endpoint).toEqual(address);
-      const [before] = await stored();
-      const killed = new Promise((resolve) => runner?.once("exit", resolve));
-      runner?.kill("SIGKILL");
-      await killed;
+  test.runIf(isThorough)("RUN-8 KEY-2 after a kill -9 the next runner adopts all servers", async () => {
+    const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
+    await seedSecrets(database.db, box, deployed.projectId, { API_TOKEN: "long-enough-token" });
+    await startRunner();
+    const lease = await client.ensure(deployed.deploymentId);
+    const stored = () => database.db.select().from(instance).where(eq(instance.deploymentId, deployed.deploymentId));
+    // Whoever reads the database can't pass for the platform.
+    const { secret: _, ...address } = lease.endpoint;
+    await expect.poll(async () => (await stored())[0]?.endpoint).toEqual(address);
+    const [before] = await stored();
+    const killed = new Promise((resolve) => runner?.once("exit", resolve));
+    runner?.kill("SIGKILL");
+    await killed;
 
-      expect(await tinyServer.get(lease.endpoint, "/print")).toContain("API_TOKEN");
-      const decryptions = () =>
-        database.pool.query("SELECT actor, subject, detail FROM audit_log WHERE action = 'secret.decrypt'");
-      const start = { actor: "job:runner", subject: deployed.deploymentId };
-      const detail = { reason: "start", runner: before?.runner, versions: { API_TOKEN: 1 } };
-      expect((await decryptions()).rows).toEqual([{ ...start, detail }]);
-      // The server still has, and prints, what it was started with.
-      await database.db.delete(secret).where(eq(secret.projectId, deployed.projectId));
-      const { deploymentId } = deployed;
-      const row = { deploymentId, state: "ready", generation: before?.generation ?? null };
-      const [lost, foreign] = [newId(), newId()];
-      await database.db.insert(instance).values([
-        { ...row, id: lost, runner: before?.runner ?? null },
-        { ...row, id: foreign, runner: newId() },
-      ]);
-      await startRunner();
-      expect(await client.ensure(deploymentId)).toMatchObject({ instanceId: lease.instanceId, state: "ready" });
-      // The row follows a moment after the answer.
-      const own = async () => (await stored()).find(({ id }) => id === lease.instanceId);
-      await expect.poll(async () => (await own())?.state).toBe("ready");
-      const after = Object.fromEntries((await stored()).map((each) => [each.id, each]));
-      expect(after[lost]).toMatchObject({ state: "stopped", endReason: "It ended with the runner." });
-      expect(after[foreign]).toMatchObject({ state: "ready" });
-      const generation = (before?.generation ?? 0) + 1;
-      // Measured again meanwhile.
-      const memoryBytes = expect.toBeOneOf([null, expect.any(Number)]);
-      expect(after[lease.instanceId]).toMatchObject({ ...before, generation, memoryBytes, state: "ready" });
-      const printed = () => database.pool.query("SELECT line FROM server_log WHERE line LIKE 'token%'");
-      await expect.poll(async () => (await printed()).rows).toEqual([{ line: "token [API_TOKEN]" }]);
-      // The next runner started nothing.
-      expect((await decryptions()).rows).toHaveLength(1);
-      await client.stop(deploymentId);
-      expect(await tinyServer.get(lease.endpoint)).toBeNull();
-    },
-  );
+    expect(await tinyServer.get(lease.endpoint, "/print")).toContain("API_TOKEN");
+    const decryptions = () =>
+      database.pool.query("SELECT actor, subject, detail FROM audit_log WHERE action = 'secret.decrypt'");
+    const start = { actor: "job:runner", subject: deployed.deploymentId };
+    const detail = { reason: "start", runner: before?.runner, versions: { API_TOKEN: 1 } };
+    expect((await decryptions()).rows).toEqual([{ ...start, detail }]);
+    // The server still has, and prints, what it was started with.
+    await database.db.delete(secret).where(eq(secret.projectId, deployed.projectId));
+    const { deploymentId } = deployed;
+    const row = { deploymentId, state: "ready", generation: before?.generation ?? null };
+    const [lost, foreign] = [newId(), newId()];
+    await database.db.insert(instance).values([
+      { ...row, id: lost, runner: before?.runner ?? null },
+      { ...row, id: foreign, runner: newId() },
+    ]);
+    await startRunner();
+    expect(await client.ensure(deploymentId)).toMatchObject({ instanceId: lease.instanceId, state: "ready" });
+    // The row follows a moment after the answer.
+    const own = async () => (await stored()).find(({ id }) => id === lease.instanceId);
+    await expect.poll(async () => (await own())?.state).toBe("ready");
+    const after = Object.fromEntries((await stored()).map((each) => [each.id, each]));
+    expect(after[lost]).toMatchObject({ state: "stopped", endReason: "It ended with the runner." });
+    expect(after[foreign]).toMatchObject({ state: "ready" });
+    const generation = (before?.generation ?? 0) + 1;
+    // Measured again meanwhile.
+    const memoryBytes = expect.toBeOneOf([null, expect.any(Number)]);
+    expect(after[lease.instanceId]).toMatchObject({ ...before, generation, memoryBytes, state: "ready" });
+    const printed = () => database.pool.query("SELECT line FROM server_log WHERE line LIKE 'token%'");
+    await expect.poll(async () => (await printed()).rows).toEqual([{ line: "token [API_TOKEN]" }]);
+    // The next runner started nothing.
+    expect((await decryptions()).rows).toHaveLength(1);
+    await client.stop(deploymentId);
+    expect(await tinyServer.get(lease.endpoint)).toBeNull();
+  });
 
   test.runIf(isThorough)("RUN-5 RUN-8 a kill -9 of the runner costs no line, and doubles none", async () => {
     const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
