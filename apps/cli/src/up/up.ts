@@ -63,7 +63,9 @@ async function stopAll({ sockets, processes, postgres, stopControl }: Started, o
   // New connections must be refused, not wait for nobody.
   for (const socket of Object.values(sockets)) socket.close();
   await Promise.all(processes.map((process) => process.stop(stopLimits.killMs)));
-  await Promise.all([endLeftServers(options.runDirectory), postgres?.stop()]);
+  // A runner that ended hundreds of servers may have been killed on the way. Without one they wait for the next.
+  const endServers = processes.length > 0 ? endLeftServers(options.runDirectory) : undefined;
+  await Promise.all([endServers, postgres?.stop()]);
   await rm(join(options.dataDirectory, "running.json"), { force: true });
 }
 
