@@ -7,6 +7,9 @@
 // Of 300 of up to 20 s, with both, on the real clock, with 2 kills of each and 126 breaks: 171 fetched; 90 unknown by the kill of
 // their gateway, 42 of which the server finished, and 35 by its own; 2 not run, 2 sessions lost; of 70 without a key one ran
 // twice, in a gap of 087; nothing unexplained. Default: 1000 calls of up to 20 s. What would take longer than seven minutes of waiting runs on a compressed clock, which it says.
+// Of 6,000 of up to 600 s, compressed 50 times, with 39 kills of a gateway and 14 of the server: 4,062 fetched, 1,931 unknown by a
+// kill, 689 of which the server had finished, 3 not run, 2 sessions lost; of 1,535 without a key 55 ran twice in gaps of 087.
+// NOT HELD: one call ran twice outside of them, and two tasks that were never run ended as unknown without a kill.
 import { runKeptChaos } from "../../apps/gateway/src/testing/kept-chaos.ts";
 import { createRig } from "../../apps/gateway/src/testing/rig.ts";
 import startTestPostgres from "../../packages/db/src/testing/global-setup.ts";
