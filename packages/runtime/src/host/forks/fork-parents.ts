@@ -135,7 +135,7 @@ export class ForkParent {
     });
   }
 
-  /** False as soon as it begins to exit, before `isOver`. */
+  /** False once nothing more is forked from it, and as soon as it begins to exit. */
   async isAlive(): Promise<boolean> {
     return !this.#isOver && (await this.#interpreter.running.isAlive());
   }
