@@ -204,7 +204,7 @@ try {
       rest,
       people: persons.slice(0, 20),
       calls,
-      withinMs: attackSeconds * 1000,
+      within: { ms: attackSeconds * 1000, answered: 0 },
       atOnce: 3,
       disturbEvery: 1500,
       disturb: async () => void process.kill(runningProcessOf(dataDirectory, "gateway"), "SIGKILL"),

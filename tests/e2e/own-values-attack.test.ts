@@ -42,20 +42,20 @@ test(
   "CAP-1 attacked calls of many people: no answer has another's value, none an earlier one, a deletion counts within a second",
   async () => {
     const calls = rounds(80, 10_000);
-    // A busy machine makes fewer.
-    const withinMs = rounds(20_000, 1_500_000);
+    // A busy machine makes fewer, and longer.
+    const within = { ms: rounds(20_000, 1_500_000), answered: rounds(20, 5000) };
     const result = await attackOwnValues({
       url,
       rest,
       people,
       calls,
-      withinMs,
+      within,
       atOnce: 2,
       disturbEvery: rounds(40, 1500),
       disturb: async () => void process.kill(runningProcessOf(dataDirectory, "gateway"), "SIGKILL"),
     });
     expect(result).toMatchObject({ crossed: 0, stale: 0 });
-    expect(result.answered).toBeGreaterThan(rounds(20, 5000));
+    expect(result.answered).toBeGreaterThanOrEqual(within.answered);
     if (isThorough) expect(result.servedUntilMs.length).toBeGreaterThan(10);
     const measured = result.servedUntilMs.filter((ms) => !Number.isNaN(ms));
     expect(measured.filter((ms) => ms > 1000)).toEqual([]);

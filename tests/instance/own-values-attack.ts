@@ -54,8 +54,8 @@ export type AttackParts = {
   readonly rest: ReturnType<typeof restOf>;
   readonly people: readonly OwnPerson[];
   readonly calls: number;
-  /** Ends earlier after this time, milliseconds. */
-  readonly withinMs?: number;
+  /** Ends earlier after this time, milliseconds, once so many calls were answered. */
+  readonly within?: { readonly ms: number; readonly answered: number };
   /** Callers per person at the same time. */
   readonly atOnce: number;
   /** Called every now and then, such as a kill of the gateway. */
@@ -94,7 +94,10 @@ export async function attackOwnValues(parts: AttackParts): Promise<AttackResult>
   const counts = { answered: 0, crossed: 0, stale: 0, refused: 0, failed: 0, changes: 0 };
   const servedUntilMs: number[] = [];
   let left = parts.calls;
-  const endAt = performance.now() + (parts.withinMs ?? Number.POSITIVE_INFINITY);
+  const { within } = parts;
+  const endAt = performance.now() + (within?.ms ?? 0);
+  const isOver = () =>
+    left <= 0 || (within !== undefined && performance.now() >= endAt && counts.answered >= within.answered);
   let untilDisturbed = parts.disturbEvery;
   const owned = parts.people.map((person): Owned => ({ person, version: 0, changedAt: 0, isChanging: false }));
   await Promise.all(owned.map((each) => setValue(parts, each)));
@@ -117,7 +120,7 @@ export async function attackOwnValues(parts: AttackParts): Promise<AttackResult>
 
   async function work(each: Owned, era: Era): Promise<void> {
     let caller: Caller | null = null;
-    while (left > 0 && performance.now() < endAt) {
+    while (!isOver()) {
       left -= 1;
       untilDisturbed -= 1;
       if (untilDisturbed <= 0) {
