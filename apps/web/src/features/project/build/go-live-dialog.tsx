@@ -160,13 +160,14 @@ function useGoLive(project: ProjectKey, version: Version, onDone: () => void) {
         ? (await promote({ data: { ...data, gradually } })).id
         : void (await makeLive({ data: { ...data, gradually } })),
     onSuccess: async (buildId, { gradually }) => {
-      await queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
       onDone();
+      const refetched = queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
       if (buildId === undefined) {
         toast.success(
           gradually ? `${versionText(version)} gets new sessions gradually` : `${versionText(version)} is live`,
         );
       } else await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...project, buildId } });
+      await refetched;
     },
   });
 }
