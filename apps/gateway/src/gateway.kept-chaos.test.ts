@@ -65,7 +65,7 @@ test("CAP-2 of these calls, an end that nobody knows counts only where a kill hi
   const repeat = (left: number) => ofCall("done c", { way: "repeat", breaks: [left] });
   expect(judged(repeat(9300), again)).toMatchObject({ ranTwiceInGap: ["c: answer lost on its way"], isHeld: true });
   expect(judged(repeat(7000), again)).toMatchObject({ isHeld: false });
-  expect(judged(repeat(7000), again, ["gateway-0.1", 6000])).toMatchObject({
+  expect(judged(repeat(7000), again, ["gateway-0.1", 5600])).toMatchObject({
     ranTwiceInGap: ["c: killed before its claim"],
     isHeld: true,
   });

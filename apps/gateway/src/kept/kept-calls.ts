@@ -17,7 +17,16 @@ import { endOf } from "./end-of-call.ts";
 import { Ends } from "./ends.ts";
 import { followStream } from "./follow-stream.ts";
 import { identityOf, resumed } from "./identity.ts";
-import { type Asked, type Ended, type Forward, isDelivered, isSameCall, LiveCall, nameOf } from "./live-call.ts";
+import {
+  type Asked,
+  type Ended,
+  type Forward,
+  isAnswered,
+  isDelivered,
+  isSameCall,
+  LiveCall,
+  nameOf,
+} from "./live-call.ts";
 import { RepeatNames } from "./repeat-names.ts";
 import { Repeats } from "./repeats.ts";
 import type { SealedResults } from "./sealed-results.ts";
@@ -26,7 +35,7 @@ import { TaskResponse } from "./task-response.ts";
 import { createMemory, Unattended } from "./unattended.ts";
 
 /** A call that lasts longer is claimed while its client waits: its gateway may end. */
-const claimAfterMs = 1000;
+const claimAfterMs = 250;
 const stayAliveMs = 3000;
 const sweepMs = 10_000;
 const storeWithinMs = 2000;
@@ -45,7 +54,7 @@ export type KeptCallParts = ObserverParts & {
 
 /**
  * Tool calls that outlive their client, and are run once however often they are asked for (CAP-2, decision 087). Calls
- * that can't be asked for again pass untouched; the others cost no query while they last less than a second and their
+ * that can't be asked for again pass untouched; the others cost no query while they last less than 250 ms and their
  * client stays.
  */
 export class KeptCalls {
@@ -292,7 +301,7 @@ export class KeptCalls {
     };
     const isNeeded = live.claimed !== null || live.isAwaited;
     // What was answered at once leaves no trace, and its answer is not read.
-    const unless = async () => ((await delivered) && !live.isAwaited ? live.finish(null) : store());
+    const unless = async () => ((await delivered) && isAnswered(live) ? live.finish(null) : store());
     live.stored = this.#ends.track(isNeeded ? store() : unless());
     // Until then a repeat finds it here.
     void live.stored.then(() => this.#live.delete(nameOf(live)));

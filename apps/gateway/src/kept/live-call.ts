@@ -50,6 +50,15 @@ export function isDelivered({ isUnattended, admitted }: LiveCall): Promise<boole
   return new Promise((resolve) => response.once("close", () => resolve(response.writableFinished)));
 }
 
+/**
+ * Whether what its client got has the server's answer, and not only an error of ours or the end of a stream, while nobody
+ * else waits for it.
+ */
+export function isAnswered({ admitted, isAwaited }: LiveCall): boolean {
+  const { refusal, peek } = admitted.received.answer;
+  return !isAwaited && refusal === null && (peek === null || peek.answers.length > 0);
+}
+
 /** A call that may be asked for again, while it runs in this process. */
 export class LiveCall implements Keeping {
   readonly admitted: Admitted;

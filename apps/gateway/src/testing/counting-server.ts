@@ -19,7 +19,10 @@ export type CountingServer = {
   hold: () => void;
 };
 
-/** The tool `stream` answers with events, which begin at once; all others with JSON. `break` closes the connection. */
+/**
+ * The tool `stream` answers with events, which begin at once; all others with JSON. `break` closes the connection, and `silent`
+ * ends its stream without an answer.
+ */
 function createCountingServer(newSessionId: () => string): CountingServer {
   const waiting: (() => void)[] = [];
   let isHeld = true;
@@ -27,6 +30,7 @@ function createCountingServer(newSessionId: () => string): CountingServer {
   const closed: unknown[] = [];
   const answer = (response: ServerResponse, { id, params }: Asked) => {
     if (params?.name === "break") return void response.destroy();
+    if (params?.name === "silent") return void response.end();
     const text = JSON.stringify({
       jsonrpc: "2.0",
       id,
@@ -47,7 +51,7 @@ function createCountingServer(newSessionId: () => string): CountingServer {
     if (asked.method !== "tools/call") return void response.writeHead(202).end();
     runs.push(asked.params?.arguments);
     response.once("close", () => response.writableFinished || closed.push(asked.params?.arguments));
-    if (asked.params?.name === "stream") {
+    if (asked.params?.name === "stream" || asked.params?.name === "silent") {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(": begun\n\n");
     }

@@ -6,41 +6,29 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { storeApiKey } from "./clients.ts";
-import { RawClient } from "./counting-server.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
-import { type Asked, type Judged, judge, type Kill, readRuns, type Way } from "./kept-judge.ts";
+import { type KeptOptions, makeKeptCalls, pick } from "./kept-callers.ts";
+import { type Asked, type Judged, judge, type Kill, readRuns } from "./kept-judge.ts";
 import { type DeployedServer, type Rig, until } from "./rig.ts";
 
 /** How the calls ended, and what was done to them. */
 export type KeptChaos = Judged & {
   readonly calls: number;
-  /** Calls by the way in which their client made them. */
-  readonly ways: Readonly<Record<Way, number>>;
   /** Connections that clients broke, and processes killed. */
   readonly breaks: number;
   readonly gatewayKills: number;
   readonly serverKills: number;
 };
 
-const ways = ["key", "task-legacy", "task-modern", "repeat"] as const;
-
-type Options = {
-  readonly calls: number;
-  readonly concurrency: number;
-  /** Seconds that a call takes at most. */
-  readonly maxSeconds: number;
+type Options = KeptOptions & {
   readonly gatewayKillMs: number;
   readonly serverKillMs: number;
 };
 
 const script = new URL("fastmcp/count.py", import.meta.url).pathname;
-/** While the server or a gateway starts on a busy machine, all fail: about two minutes. */
-const maxAttempts = 600;
-
 /**
  * Runs long calls of an unchanged FastMCP server through two gateways, while clients break their connections, and
- * gateways and the server are killed by SIGKILL, at random times. Each client asks again until it has an end: with its key, or
- * without one with the same id in the same session.
+ * gateways and the server are killed by SIGKILL, at random times.
  */
 export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChaos> {
   const directory = await mkdtemp(join(tmpdir(), "tp-kept-chaos-"));
@@ -50,12 +38,21 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
   const server = new PythonServer(rig, deployed, { directory, onKill });
   const gateways = [0, 1].map((at) => new KilledGateway(rig, { directory: join(directory, `gateway-${at}`), onKill }));
   let isOver = false;
-  const counts = { breaks: 0, gatewayKills: 0, serverKills: 0 };
-  const made: Record<Way, number> = { key: 0, "task-legacy": 0, "task-modern": 0, repeat: 0 };
+  const counts = { gatewayKills: 0, serverKills: 0 };
   try {
     await Promise.all([server.start(), ...gateways.map((gateway) => gateway.start())]);
-    // One would reach the limits of a caller, which its retries would spend their attempts on.
-    const callers = await Promise.all(Array.from({ length: 10 }, () => storeApiKey(rig, deployed.organizationId)));
+    const keys = await Promise.all(Array.from({ length: 10 }, () => storeApiKey(rig, deployed.organizationId)));
+    const target = {
+      gateways: gateways.map((gateway) => ({
+        get name() {
+          return gateway.name;
+        },
+        get url() {
+          return new URL(`http://127.0.0.1:${gateway.port}/${deployed.label}/mcp`);
+        },
+      })),
+      callers: keys.map(({ bearer }) => bearer),
+    };
     const ends = new Map<string, Asked>();
     const killing = [
       repeatedly(options.gatewayKillMs, async () => {
@@ -67,60 +64,13 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
         await server.restart();
       }),
     ];
-    const waiting = Array.from({ length: options.calls }, () => randomUUID());
-    const work = async () => {
-      for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-        ends.set(id, await endOf(id));
-      }
-    };
-    await Promise.all(Array.from({ length: options.concurrency }, work));
+    await makeKeptCalls(target, options, ends);
     isOver = true;
     await Promise.all(killing);
-    return { calls: options.calls, ways: made, ...counts, ...judge(ends, await server.runs(), kills) };
+    const all = [...ends.values()];
+    const breaks = all.reduce((sum, { breaks: own }) => sum + own.length, 0);
+    return { calls: options.calls, breaks, ...counts, ...judge(ends, await server.runs(), kills) };
 
-    async function endOf(id: string): Promise<Asked> {
-      const way = pick(ways);
-      const begunAt = Date.now();
-      const asks: { gateway: string; at: number }[] = [];
-      const breaks: number[] = [];
-      const { bearer } = pick(callers);
-      made[way]++;
-      const params = { name: "work", arguments: { call: id, seconds: 0.2 + Math.random() * options.maxSeconds } };
-      const key: Record<string, string> = way === "repeat" ? {} : { "idempotency-key": id };
-      let session: RawClient | null = null;
-      let end: string | null = null;
-      for (let attempt = 0; attempt < maxAttempts && end === null; attempt++) {
-        const signal = new AbortController();
-        const isBroken = Math.random() < 0.5 && attempt < 5;
-        const leave = () => {
-          breaks.push(Date.now());
-          signal.abort();
-        };
-        const timer = isBroken ? setTimeout(leave, Math.random() * options.maxSeconds * 1000) : undefined;
-        end = await ask(signal.signal).catch(() => null);
-        clearTimeout(timer);
-        if (end === null) await sleep(50 + Math.random() * 300);
-      }
-      counts.breaks += breaks.length;
-      return { way, begunAt, asks, breaks, end: end ?? "no end", endedAt: Date.now() };
-
-      /** Null: ask again. */
-      async function ask(signal: AbortSignal): Promise<string | null> {
-        const { port, name } = pick(gateways);
-        const url = new URL(`http://127.0.0.1:${port}/${deployed.label}/mcp`);
-        const headers = { ...bearer, ...key, "x-holder": name };
-        if (way === "repeat" && session === null) {
-          const opened = await RawClient.inSession(url, headers);
-          if (!opened.isOpen) return null;
-          session = opened;
-        }
-        asks.push({ gateway: name, at: Date.now() });
-        if (session !== null) return endOfRepeat(await session.at(url).with(headers).call(1, params, signal));
-        if (way === "key") return endIn(await (await RawClient.inSession(url, headers)).call(1, params, signal));
-        const own = { headers, params };
-        return way === "task-legacy" ? askLegacy(url, own, signal) : askModern(url, own, signal);
-      }
-    }
     /** Not before some calls have a result, and while most of them are still to come, however slow the machine is. */
     async function repeatedly(pauseMs: number, kill: () => Promise<void>): Promise<void> {
       while (!isOver && ends.size < options.calls / 4) await sleep(20);
@@ -136,59 +86,6 @@ export async function runKeptChaos(rig: Rig, options: Options): Promise<KeptChao
     await rm(directory, { recursive: true, force: true });
   }
 }
-
-type Sent = { readonly headers: Record<string, string>; readonly params: object };
-
-/** Creates the task of 2025-11-25, or finds it by its key, and waits for its result. */
-async function askLegacy(url: URL, { headers, params }: Sent, signal: AbortSignal): Promise<string | null> {
-  const client = await RawClient.inSession(url, headers, "2025-11-25");
-  const created = await client.call(1, { ...params, task: {} }, signal);
-  const taskId = /"taskId":"([^"]+)"/.exec(await created.clone().text())?.[1];
-  if (taskId === undefined) return endIn(created, true);
-  return endIn(await client.send({ id: 2, method: "tasks/result", params: { taskId } }, signal), true);
-}
-
-const declaring = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientCapabilities": { extensions: { "io.modelcontextprotocol/tasks": {} } },
-};
-
-/** Gets the result of 2026-07-28, or a task, for which it asks until that has ended. */
-async function askModern(url: URL, { headers, params }: Sent, signal: AbortSignal): Promise<string | null> {
-  const send = (method: string, name: string, own: object) =>
-    new RawClient(url, {
-      ...{ ...headers, "mcp-protocol-version": "2026-07-28", "mcp-method": method, "mcp-name": name },
-    }).send({ id: 1, method, params: { ...own, _meta: declaring } }, signal);
-  const called = await send("tools/call", "work", params);
-  const text = await called.clone().text();
-  const taskId = /"taskId":"([^"]+)"/.exec(text)?.[1];
-  // One that has ended without a run, before its client got an id, answers so under its key.
-  if (taskId === undefined) return endIn(called, true);
-  for (;;) {
-    const got = await send("tasks/get", taskId, { taskId });
-    if (!/"status":"working"/.test(await got.clone().text())) return endIn(got, true);
-    await sleep(1000, undefined, { signal });
-  }
-}
-
-/** Without a key, a call can be asked for again only in its session, which ends with the server. */
-async function endOfRepeat(answer: Response): Promise<string | null> {
-  return answer.status === 404 && (await answer.clone().text()).includes("-32001") ? "session lost" : endIn(answer);
-}
-
-/** How a call ended, by what its client got; null: ask again. `isTask`: an error is its end. */
-async function endIn(answer: Response, isTask = false): Promise<string | null> {
-  const text = await answer.text();
-  if (/"towpath":"(?:outcome_unknown)"/.test(text)) return "unknown";
-  const done = /done [0-9a-f-]{36}/.exec(text)?.[0];
-  // A session, a place or a database that isn't there: nothing was run, or the next answer says what is known.
-  if (done === undefined && (answer.status !== 200 || text.includes('"towpath":'))) {
-    return isTask && answer.status === 200 ? "not run" : null;
-  }
-  return done ?? `odd: ${text.slice(0, 200)}`;
-}
-
-const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
 
 type Killed = { readonly directory: string; readonly onKill: (process: string) => void };
 

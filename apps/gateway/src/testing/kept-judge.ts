@@ -22,11 +22,13 @@ export type Run = {
   readonly finishedAt: number | null;
 };
 
-/** `process`: `server`, or the name of a gateway, of which each start has its own. */
+/** `process`: `server`, or the name of a gateway. */
 export type Kill = { readonly process: string; readonly at: number };
 
 /** How calls ended, and what the server counted. */
 export type Judged = {
+  /** Calls by the way in which their client made them. */
+  readonly ways: Readonly<Partial<Record<Way, number>>>;
   /** Calls whose client got the result of the run. */
   readonly fetched: number;
   /** Calls whose client got the answer that nobody knows their end, by the process whose kill explains it. */
@@ -47,9 +49,11 @@ export type Judged = {
 /** A gateway stores an end, and the server's answer reaches it, that soon after the server has finished; at load, too. */
 const storedMs = 2000;
 const flushedMs = 500;
-/** Without a key: a call is claimed a second after it began; an answer may be on its way when the client leaves. */
-const claimedMs = 2000;
+/** Without a key: a call is claimed 250 ms after it began; an answer may be on its way when the client leaves. */
+const claimedMs = 750;
 const onItsWayMs = 500;
+/** A killed process takes requests for that long still, which nobody reads: the kernel closes its sockets last. */
+const dyingMs = 1000;
 /** Other gateways learn that soon that a client has left its call. */
 const announcedMs = 500;
 
@@ -82,7 +86,7 @@ export function judge(
     const own = runs.get(id) ?? [];
     if (own.length > 1) {
       const gap = gapOf(call, own, kills);
-      if (gap === null) ranTwice.push(id);
+      if (gap === null) ranTwice.push(`${id}: ${JSON.stringify({ ...call, runs: own, kills: near(kills, call) })}`);
       else ranTwiceInGap.push(`${id}: ${gap}`);
     }
     const hit = hitBy(call, own, kills);
@@ -93,13 +97,20 @@ export function judge(
     } else if (call.end === "unknown" && hit !== null) {
       unknown[hit]++;
       if (own.some(({ finishedAt }) => finishedAt !== null)) counts.lostResults++;
-    } else unexplained.push(`${id}: ${call.end} (${call.way}, ${JSON.stringify({ ...call, runs: own })})`);
+    } else unexplained.push(`${id}: ${JSON.stringify({ ...call, runs: own, kills: near(kills, call) })}`);
   }
-  return { ...counts, unknown, ranTwiceInGap, ranTwice, unexplained };
+  const ways = Object.fromEntries(
+    [...Map.groupBy(asked.values(), ({ way }) => way)].map(([way, made]) => [way, made.length]),
+  );
+  return { ways, ...counts, unknown, ranTwiceInGap, ranTwice, unexplained };
 }
 
+/** What was killed while a call was made, or shortly before. */
+const near = (kills: readonly Kill[], { begunAt, endedAt }: Asked): readonly Kill[] =>
+  kills.filter(({ at }) => at > begunAt - 10_000 && at < endedAt);
+
 const hasKill = (kills: readonly Kill[], process: string, { begunAt, endedAt }: Asked): boolean =>
-  kills.some((kill) => kill.process === process && kill.at >= begunAt && kill.at <= endedAt);
+  kills.some((kill) => kill.process === process && kill.at >= begunAt - dyingMs && kill.at <= endedAt);
 
 /** The process whose kill may be why nobody knows how a call ended. */
 function hitBy(call: Asked, runs: readonly Run[], kills: readonly Kill[]): "gateway" | "server" | null {
@@ -109,7 +120,8 @@ function hitBy(call: Asked, runs: readonly Run[], kills: readonly Kill[]): "gate
   }
   for (const { holder, begunAt, finishedAt } of runs) {
     const end = finishedAt ?? call.endedAt;
-    if (kills.some(({ process, at }) => process === holder && at <= end + storedMs)) return "gateway";
+    if (kills.some(({ process, at }) => process === holder && at >= begunAt - dyingMs && at <= end + storedMs))
+      return "gateway";
     if (kills.some(({ process, at }) => process === "server" && at >= begunAt && at <= end + flushedMs))
       return "server";
   }
@@ -122,7 +134,7 @@ function gapOf(call: Asked, runs: readonly Run[], kills: readonly Kill[]): strin
     const first = runs[at];
     if (call.way !== "repeat" || first === undefined) return null;
     const { holder, begunAt } = first;
-    if (kills.some((kill) => kill.process === holder && kill.at - begunAt < claimedMs))
+    if (kills.some(({ process, at }) => process === holder && at > begunAt - dyingMs && at - begunAt < claimedMs))
       return "killed before its claim";
     if (isLostOnItsWay(call, first)) return "answer lost on its way";
     const isSoon = call.breaks.some((left) => left <= second.begunAt && second.begunAt - left < announcedMs);
