@@ -8,6 +8,7 @@ import { databaseHung } from "./scenarios/database-hung.ts";
 import { diskFull } from "./scenarios/disk-full.ts";
 import { hostileTenant } from "./scenarios/hostile-tenant.ts";
 import { independence } from "./scenarios/independence.ts";
+import { keptCalls } from "./scenarios/kept-calls.ts";
 import { killProcess } from "./scenarios/kill-process.ts";
 import { manyServers } from "./scenarios/many-servers.ts";
 import { redeployUnderLoad } from "./scenarios/redeploys.ts";
@@ -25,6 +26,7 @@ const scenarios: Readonly<Record<string, (rig: Rig) => Promise<Row>>> = {
   "kill-gateway": (rig) => killProcess(rig, "gateway"),
   "kill-runner": (rig) => killProcess(rig, "runner"),
   "kill-shim": (rig) => killProcess(rig, "shim"),
+  "kept-calls": keptCalls,
   "database-hung": databaseHung,
   "disk-full": diskFull,
   "clock-jumps": clockJumps,
