@@ -1,40 +1,40 @@
 // node tests/bench/pull-request-check.ts [SERVER...]: the check of a pull request (CAP-4) on 17 FastMCP servers, each with
 // six changes that break callers and ten that do not. Every version is a process of its own that answers MCP. The model
-// that chooses tools is a stand-in that compares words. Rules were developed on the first five servers, then corrected by what
-// the next five showed; two more were written after that and changed no rule. The last five were written without a look at the
-// rules: at first 30 of 30 faults and 22 of 50 false alarms, 20 of them by two servers of which every change was reported, so
-// that their 12 faults prove little (docs/what-counts-as-different.md); since then 30 of 30 and 1 of 50. Fails below 95 % found, above 2 % false
+// that chooses tools is a stand-in that compares words. The rules were developed on five servers that are gone, then corrected by
+// what the first five of these showed; two more changed no rule; five that were written without a look at the rules did, by 22 false
+// alarms of 50 (docs/what-counts-as-different.md). The last five, written in the same way after that, changed none:
+// when the rules first met them, 30 of 30 and 1 of 50. Fails below 95 % found, above 2 % false
 // alarms, or above 60 s for a check.
 import type { BenchServer } from "./pull-request-check/bench-server.ts";
 import { builds } from "./pull-request-check/builds.ts";
 import { calendar } from "./pull-request-check/calendar.ts";
+import { chat } from "./pull-request-check/chat.ts";
 import { type Checked, checkChange, codeOf } from "./pull-request-check/check-change.ts";
+import { cluster } from "./pull-request-check/cluster.ts";
 import { currency } from "./pull-request-check/currency.ts";
-import { files } from "./pull-request-check/files.ts";
 import { inventory } from "./pull-request-check/inventory.ts";
-import { invoices } from "./pull-request-check/invoices.ts";
 import { library } from "./pull-request-check/library.ts";
 import { logs } from "./pull-request-check/logs.ts";
 import { mailbox } from "./pull-request-check/mailbox.ts";
+import { memory } from "./pull-request-check/memory.ts";
+import { metrics } from "./pull-request-check/metrics.ts";
 import { PythonServers } from "./pull-request-check/python-servers.ts";
 import { query } from "./pull-request-check/query.ts";
-import { search } from "./pull-request-check/search.ts";
 import { texts } from "./pull-request-check/texts.ts";
-import { tickets } from "./pull-request-check/tickets.ts";
 import { transit } from "./pull-request-check/transit.ts";
 import { tree } from "./pull-request-check/tree.ts";
 import { users } from "./pull-request-check/users.ts";
-import { weather } from "./pull-request-check/weather.ts";
+import { webpage } from "./pull-request-check/webpage.ts";
 
 interface Row extends Checked {
   readonly server: string;
   readonly isFault: boolean;
 }
 
-const developed = [weather, invoices, tickets, search, files];
 const second = [inventory, calendar, currency, logs, users];
 const fresh = [transit, library];
 const latest = [texts, mailbox, builds, query, tree];
+const last = [cluster, memory, webpage, metrics, chat];
 const names = process.argv.slice(2);
 const chosen = (servers: readonly BenchServer[]) =>
   servers.filter(({ name }) => names.length === 0 || names.includes(name));
@@ -42,7 +42,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const python = await PythonServers.open();
 const rows: Row[] = [];
-for (const server of [...chosen(developed), ...chosen(second), ...chosen(fresh), ...chosen(latest)]) {
+for (const server of [...chosen(second), ...chosen(fresh), ...chosen(latest), ...chosen(last)]) {
   const production = await python.start(await codeOf(server));
   const changes = [
     ...server.faults.map((change) => ({ change, isFault: true })),
@@ -79,10 +79,10 @@ function summarize(title: string, servers: readonly BenchServer[]): boolean {
 }
 
 const results = [
-  summarize("Servers that the rules were developed on", developed),
   summarize("Servers that corrected them", second),
   summarize("Servers that changed no rule", fresh),
   summarize("Servers that were written without a look at the rules, and then corrected them", latest),
-  summarize("All", [...developed, ...second, ...fresh, ...latest]),
+  summarize("Servers that were written without a look at the rules, and changed none", last),
+  summarize("All", [...second, ...fresh, ...latest, ...last]),
 ];
 process.exitCode = results.every(Boolean) ? 0 : 1;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkChange, codeOf } from "../../../tests/bench/pull-request-check/check-change.ts";
+import { metrics } from "../../../tests/bench/pull-request-check/metrics.ts";
 import { PythonServers } from "../../../tests/bench/pull-request-check/python-servers.ts";
 import { users } from "../../../tests/bench/pull-request-check/users.ts";
-import { weather } from "../../../tests/bench/pull-request-check/weather.ts";
 import { isThorough } from "../../../tests/thorough.ts";
 
 let python: PythonServers;
@@ -12,18 +12,18 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => python.close());
 
-// All ten servers and 160 changes: tests/bench/pull-request-check.ts.
+// All 17 servers and 272 changes: tests/bench/pull-request-check.ts.
 const changes = {
-  weather: [
-    "metric temperatures in Fahrenheit",
-    "field humidity lost",
-    "forecast named as current weather",
+  metrics: [
+    "duration in milliseconds, still called seconds",
+    "window ends two hours ago",
+    "history described as another tool",
     "new field",
   ],
   users: ["argument login renamed to username", "paging off by one", "other numbers of calls at the start", "faster"],
 };
 
-test.each(isThorough ? [weather, users] : [weather])(
+test.each(isThorough ? [metrics, users] : [metrics])(
   "CAP-4 FastMCP server $name: changes that break callers are found, others are not",
   async (server) => {
     const production = await python.start(await codeOf(server));
