@@ -5,6 +5,7 @@ import { makeKeptCalls, pick } from "../../../apps/gateway/src/testing/kept-call
 import { type Asked, judge, type Kill, readRuns } from "../../../apps/gateway/src/testing/kept-judge.ts";
 import { modernCall } from "../../instance/modern-call.ts";
 import { childrenOf, processOf, type RoleName } from "../../instance/processes.ts";
+import { towpath } from "../../instance/towpath-process.ts";
 import { deployServer, endpointOf, type Rig } from "../rig.ts";
 import { problemsOf, type Row } from "../row.ts";
 
@@ -19,7 +20,9 @@ from fastmcp import FastMCP
 from fastmcp.server.dependencies import get_http_headers
 
 mcp = FastMCP("Kept")
-runs = os.open("/data/runs", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+# A build has no /data.
+path = "/data/runs" if os.path.isdir("/data") else os.devnull
+runs = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 process = time.time_ns()
 numbers = itertools.count()
 
@@ -41,7 +44,7 @@ async def work(call: str, seconds: float) -> str:
 @mcp.tool
 def counted(begin: int) -> str:
     """Part of what it has written down."""
-    with open("/data/runs") as file:
+    with open(path) as file:
         file.seek(begin)
         return file.read(30_000)
 
@@ -54,13 +57,25 @@ def crash() -> str:
 /** Of the gateway, also a process of it; runner, worker, web and PostgreSQL explain no end that nobody knows. */
 const victims = ["gateway", "gateway worker", "server", "runner", "worker", "web", "postgres"] as const;
 const pauseMs = 4000;
+/** So long the workers of a killed gateway end what they run. */
+const orphanMs = 4000;
+
+/** Each once, in random order. */
+const shuffled = () =>
+  victims
+    .map((victim) => ({ victim, at: Math.random() }))
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ victim }) => victim);
 
 /**
  * Long calls of a private server, by key, as tasks of both eras, and by request id, while their clients break off, and every
  * process of the instance, and the server, is killed at random (CAP-2).
  */
 export async function keptCalls(rig: Rig): Promise<Row> {
-  await deployServer(rig.dataDirectory, server, source, ["--private", "--keep-data"]);
+  await deployServer(rig.dataDirectory, server, source, ["--private"]);
+  await towpath("settings", server, "--keep-data", "--data-dir", rig.dataDirectory);
+  // It takes effect when the server next starts.
+  await deployServer(rig.dataDirectory, server, `# again\n${source}`, ["--private"]);
   const callers = await makeCallers(rig);
   const call = async (tool: string, args: Record<string, unknown>) => {
     const { headers, ...request } = modernCall(tool, args, "chaos-kept");
@@ -72,17 +87,24 @@ export async function keptCalls(rig: Rig): Promise<Row> {
     const pid = victim === "server" ? 0 : pidOf(rig, victim);
     if (pid === null) return;
     counts[victim]++;
-    kills.push({ process: victim === "gateway worker" ? "gateway" : victim, at: Date.now() });
-    if (victim === "server") await call("crash", {}).catch(() => null);
-    else process.kill(pid, "SIGKILL");
+    const name = victim === "gateway worker" ? "gateway" : victim;
+    const at = Date.now();
+    kills.push({ process: name, at });
+    if (victim !== "server") process.kill(pid, "SIGKILL");
+    else {
+      // The call may have waited for its start.
+      await call("crash", {}).catch(() => null);
+      kills.push({ process: name, at: Date.now() });
+    }
+    if (victim === "gateway") kills.push({ process: name, at: at + orphanMs });
   };
-  const calls = rig.times * 25;
+  const calls = rig.times * 50;
   const asked = new Map<string, Asked>();
   let isOver = false;
   const killing = (async () => {
     while (!isOver && asked.size < calls / 10) await sleep(50);
-    while (!isOver) {
-      await killOnce(pick(victims));
+    for (let round = shuffled(); !isOver; round = round.length > 1 ? round.slice(1) : shuffled()) {
+      await killOnce(round[0] ?? "server");
       await sleep(pauseMs * (0.5 + Math.random()));
     }
   })();
@@ -94,7 +116,7 @@ export async function keptCalls(rig: Rig): Promise<Row> {
   const { fetched, unknown, notRun, sessionsLost, lostResults, ranTwiceInGap, ranTwice, unexplained } = judged;
   return {
     scenario: "long calls, everything killed",
-    times: kills.length,
+    times: Object.values(counts).reduce((sum, count) => sum + count, 0),
     calls,
     failed: 0,
     lost: 0,
