@@ -1,4 +1,4 @@
-"""A team chat: channels, their history, threads, profiles."""
+"""A chat at work: channels, their history, threads, profiles."""
 
 import random
 import time
@@ -64,8 +64,8 @@ def channel_history(channel: str, limit: int = 5) -> str:
     """Latest messages of a channel as Markdown, newest first."""
     lines = [f"# {channel} ({random.randint(1, 4)} online)"]
     for key, minutes in log_of(channel)[:limit]:
-        said, ago = message(key, minutes), minutes + int(time.time() % 3600 // 60)
-        lines.append(f"- **{said.user}**, {f'{ago} min' if ago < 60 else f'{ago // 60} h'} ago: {said.text}")
+        post, ago = message(key, minutes), minutes + int(time.time() % 3600 // 60)
+        lines.append(f"- **{post.user}**, {f'{ago} min' if ago < 60 else f'{ago // 60} h'} ago: {post.text}")
     return "\n".join(lines)
 
 
@@ -87,4 +87,4 @@ def profile(user: str) -> dict:
         raise ToolError(f"user_not_found: {user}")
     name, hours = USERS[user]
     local = datetime.now(timezone(timedelta(hours=hours))).isoformat(timespec="seconds")
-    return {"name": name, "presence": random.choice(["active", "away"]), "local_time": local, "status": None}
+    return {"name": name, "presence": random.choice(["active", "idle"]), "local_time": local, "status": None}

@@ -23,7 +23,7 @@ export const chat: BenchServer = {
       what: "archived channels by default",
       change: [["include_archived: bool = False", "include_archived: bool = True"]],
     },
-    { what: "messages cut after 30 characters", change: [["ago: {said.text}", "ago: {said.text[:30]}"]] },
+    { what: "messages cut after 30 characters", change: [["ago: {post.text}", "ago: {post.text[:30]}"]] },
     {
       what: "field reactions lost",
       change: [

@@ -67,7 +67,7 @@ def query_range(metric: str, host: str = "web-1", minutes: int = 15, step: int =
     values = [round(measured(metric, host, at), 4) for at in times]
     stamps = [datetime.fromtimestamp(at, timezone.utc).isoformat() for at in times]
     time.sleep(random.uniform(0.005, 0.025))
-    points = [Point(time=stamp, value=value) for stamp, value in zip(stamps, values)]
+    points = [Point(time=stamp, value=value) for stamp, value in zip(stamps, values, strict=True)]
     return Series(unit=METRICS[metric][0], points=points, average=round(sum(values) / len(values), 4),
                   elapsed_ms=round((time.perf_counter() - begun) * 1000, 2))  # fmt: skip
 

@@ -14,8 +14,11 @@ from pydantic import BaseModel, Field
 
 mcp = FastMCP("webpage")
 SEED = random.Random(5)
-WORDS = "deploy token region cluster build cache page server route worker limit queue secret volume image".split()
-PLANS = [("Free", 0, 1), ("Team", 12, 10), ("Business", 49, 200)]
+WORDS = [
+    "deploy", "token", "region", "cluster", "build", "cache", "page",
+    "server", "route", "worker", "limit", "queue", "secret", "volume", "image",
+]  # fmt: skip
+PLANS = [("Free", 0, 1), ("Office", 12, 10), ("Business", 49, 200)]
 HOST = "https://docs.example.com"
 PARTS = {"/guide": ["Install", "Configure", "Deploy", "Roll back", "Clean up"], "/pricing": ["Plans"]}
 PARTS |= {"/faq": ["Is it free?", "Where are the data?"], "/status": ["Incidents"]}

@@ -1,5 +1,5 @@
 /** By which way a client made a call: with a key, as a task of either era with a key, or by its session's request id alone. */
-export type Way = "key" | "task-legacy" | "task-modern" | "repeat";
+type Way = "key" | "task-legacy" | "task-modern" | "repeat";
 
 /** What a client did and got. Times: Date.now(). `end`: `done ID`, or why there is none. */
 export type Asked = {
