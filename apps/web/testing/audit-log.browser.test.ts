@@ -51,6 +51,8 @@ test("ORG-10 the audit log shows who did what, when and from where, filters it, 
   await expect.poll(() => rows().count()).toBe(51);
   await page.getByRole("button", { name: "Show older" }).click();
   await expect.poll(() => rows().count()).toBe(62);
+  const link = rows().getByRole("link").first();
+  expect(await link.evaluate((each) => getComputedStyle(each).textDecorationLine)).toBe("underline");
   await page.getByLabel("Kind of change").click();
   await page.getByRole("option", { name: "API keys and tokens" }).click();
   await expect.poll(() => rows().count()).toBe(2);

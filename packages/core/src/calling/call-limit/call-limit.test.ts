@@ -58,6 +58,8 @@ test("GW-8 nobody sets more than the instance allows, nor what is no number of c
     const error = await save(limits).catch((thrown: unknown) => thrown);
     expect([limits, error]).toMatchObject([limits, { code: "invalid_input", fields: { [field]: expect.any(String) } }]);
   }
+  const far = await save({ caller: { perMinute: 10_000_001, burst: 1 } }).catch((thrown: unknown) => thrown);
+  expect(far).toMatchObject({ fields: { "caller.perMinute": "Calls a minute must be 10,000,000 or less" } });
   expect((await read()).revision).toBe(0);
 });
 
