@@ -43,8 +43,9 @@ test("PUB-10 a finished day is counted once, today goes on, and no call counts t
   await write(id, [at(0), at(0, noAnswer)]);
   const count = (now: number) => countServerDays(database.pool, { now: new Date(now) });
   const noon = startOfToday + dayMs / 2;
-  // Two workers at once.
-  expect(await Promise.all([count(noon), count(noon)])).toEqual([4, 4]);
+  // Two workers at once. One that begins later finds finished days counted.
+  const counted = await Promise.all([count(noon), count(noon)]);
+  expect([Math.max(...counted), counted.every((days) => days === 4 || days === 1)]).toEqual([4, true]);
   const days = () => readServerDays(database.pool, [id], dayBefore(10));
   const figures = async () => (await days()).map(({ day, calls, unanswered }) => [day, calls, unanswered]);
   const finished = [

@@ -16,8 +16,8 @@ async function migrateFurther(): Promise<void> {
 
 test("OPS-3 data of a newer release is refused with the names of both, and nothing in it changes", async () => {
   await migrateFurther();
-  for (const refused of [requireKnownSchema(database.pool), migrateDatabase(database.url)]) {
-    const error = await refused.catch((error: unknown) => error);
+  for (const open of [() => requireKnownSchema(database.pool), () => migrateDatabase(database.url)]) {
+    const error = await open().catch((error: unknown) => error);
     expect(error).toBeInstanceOf(NewerSchema);
     expect(String(error)).toContain("a newer release of Towpath, 9.9.0 (commit it's); this is");
     expect(String(error)).toContain(thisRelease());
