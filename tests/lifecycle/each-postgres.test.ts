@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -17,6 +17,8 @@ let directory: string;
 beforeAll(async () => {
   // Short enough for the sockets below it.
   directory = await mkdtemp(join(tmpdir(), "tp-each-"));
+  // Some tests run its checkout as an ordinary user.
+  await chmod(directory, 0o755);
 });
 afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
 
