@@ -8,3 +8,11 @@ export function seededRandom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** The same values, each once, in an order by `random`. */
+export function shuffled<Value>(values: readonly Value[], random: () => number): Value[] {
+  return values
+    .map((value) => ({ value, at: random() }))
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ value }) => value);
+}

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { startLoad } from "../chaos/load.ts";
-import { seededRandom } from "../chaos/random.ts";
+import { seededRandom, shuffled } from "../chaos/random.ts";
 import { clusterOf } from "./cluster.ts";
 import { callTool, type InstanceRig, openInstanceRig } from "./instance-rig.ts";
 import type { Name } from "./platform.ts";
@@ -202,11 +202,4 @@ async function untilRunnerLeads(): Promise<number> {
     );
   while (!(await answers())) await sleep(50);
   return performance.now() - begun;
-}
-
-function shuffled<Value>(values: readonly Value[], random: () => number): Value[] {
-  return values
-    .map((value) => ({ value, at: random() }))
-    .toSorted((one, other) => one.at - other.at)
-    .map(({ value }) => value);
 }

@@ -6,6 +6,7 @@ import { type Asked, judge, type Kill, readRuns } from "../../../apps/gateway/sr
 import { modernCall } from "../../instance/modern-call.ts";
 import { childrenOf, processOf, type RoleName } from "../../instance/processes.ts";
 import { towpath } from "../../instance/towpath-process.ts";
+import { shuffled } from "../random.ts";
 import { deployServer, endpointOf, type Rig } from "../rig.ts";
 import { problemsOf, type Row } from "../row.ts";
 
@@ -60,13 +61,6 @@ const pauseMs = 4000;
 /** So long the workers of a killed gateway end what they run. */
 const orphanMs = 4000;
 
-/** Each once, in random order. */
-const shuffled = () =>
-  victims
-    .map((victim) => ({ victim, at: Math.random() }))
-    .toSorted((one, other) => one.at - other.at)
-    .map(({ victim }) => victim);
-
 /**
  * Long calls of a private server, by key, as tasks of both eras, and by request id, while their clients break off, and every
  * process of the instance, and the server, is killed at random (CAP-2).
@@ -98,12 +92,13 @@ export async function keptCalls(rig: Rig): Promise<Row> {
     }
     if (victim === "gateway") kills.push({ process: name, at: at + orphanMs });
   };
+  const inTurn = () => shuffled(victims, Math.random);
   const calls = rig.times * 50;
   const asked = new Map<string, Asked>();
   let isOver = false;
   const killing = (async () => {
     while (!isOver && asked.size < calls / 10) await sleep(50);
-    for (let round = shuffled(); !isOver; round = round.length > 1 ? round.slice(1) : shuffled()) {
+    for (let round = inTurn(); !isOver; round = round.length > 1 ? round.slice(1) : inTurn()) {
       await killOnce(round[0] ?? "server");
       await sleep(pauseMs * (0.5 + Math.random()));
     }
